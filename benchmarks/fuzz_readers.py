@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assistant.library.cutting import PASSAGE_WORDS, count_words
-from assistant.library.documents import PreparedDocument
-from assistant.library.formats.plain_text import shown_path
+from assistant.library.documents import PreparedDocument, ReadFile
 from assistant.library.reading_process import ReadingProcess
 from benchmarks.fuzz_bytes import (
     HTML_TOKENS,
@@ -43,6 +42,7 @@ from benchmarks.fuzz_limits import (
 )
 from benchmarks.fuzz_seeds import collections, docxs, html_pages, markdown, pdfs, texts
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
 
 
 def problem_of_reading(results: list[PreparedDocument | UnreadableDocument], source: str) -> str:
@@ -131,7 +131,8 @@ class ReaderFuzzer:
         source = shown_path(path)
         try:
             with deadline():
-                results = list(self._reading.read(path))
+                read = self._reading.read(path)
+                results = [result for result in read if not isinstance(result, ReadFile)]
             problem = problem_of_reading(results, source)
         except Hangs:
             self._reading.close()

@@ -84,6 +84,12 @@ def test_a_workplace_is_taken_over_with_its_files_and_others_are_deleted(checkpo
     assert [folder.name for folder in first.parent.iterdir()] == [second.name]
 
 
+def test_the_workplace_of_a_round_that_goes_on_later_stays(checkpoints: Checkpoints) -> None:
+    waiting = checkpoints.workplace("7-0")
+    other = checkpoints.workplace("8-0", keep=["7-"])
+    assert sorted(folder.name for folder in other.parent.iterdir()) == [waiting.name, other.name]
+
+
 def test_folders_within_a_model_are_kept_as_well(checkpoints: Checkpoints, tmp_path: Path) -> None:
     folder = made(tmp_path / "a", weights="1")
     made(folder / "pooling", config="mean")

@@ -38,6 +38,9 @@ from assistant.replay.metrics.held_out_replies import (
 )
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
+from assistant.terminal.chat.training_actions import _newest
+from assistant.terminal.comparison.training_commands import steer_training
+from assistant.terminal.facts.training import training_facts
 from assistant.wiring.assistant import Assistant
 from stores.conversation.journal import Journal, Outcome
 from stores.forgetting.forgetting import Forgetting
@@ -185,6 +188,25 @@ def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: P
         left = assistant.rounds.begin(DIALOGUE.recipe, {})
         assistant.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
         assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
+    finally:
+        assistant.close()
+
+
+def test_a_round_that_waits_behind_another_one_is_shown_and_goes_on(tmp_path: Path) -> None:
+    assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
+    try:
+        rounds = assistant.rounds
+        left = rounds.begin(DIALOGUE.recipe, {})
+        rounds.leave(left, "killed", is_broken_off=True)
+        rounds.end(ended := rounds.begin("retriever", {}), "refused", "")
+        assert _newest(assistant, 0)[0].id == ended
+        assert "A round begins" in next(steer_training(assistant, "start")), "it needs no new lessons"
+        facts = training_facts(assistant)
+        assert (facts.current.id, facts.state_of(facts.current)) == (left, "broken off")
+        rounds.leave(rounds.begin("query", {}), "")
+        rounds.take_over(left)
+        running, is_broken_off = _newest(assistant, ended)
+        assert (running.id, is_broken_off, training_facts(assistant, facts).current.id) == (left, False, left)
     finally:
         assistant.close()
 

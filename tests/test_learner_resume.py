@@ -15,12 +15,14 @@ from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 from tiny_sources import tiny_berts
 
-from assistant.learning.progress import Progress
+from assistant.learning.outcome import Ended
+from assistant.learning.progress import Noting, Progress
 from assistant.learning.promotion import RECIPE, ROLE
-from assistant.learning.round_runner import MOST_IN_VAIN, attempted
+from assistant.learning.round_runner import MOST_IN_VAIN, Begun, RoundRunner, attempted
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_process import Left, TimeOver, TrainingKilled, train_apart
 from stores.database.tables import Judgement, Turn
+from stores.learning.checkpoints import Checkpoints
 from stores.learning.lessons import Lesson, LessonDocument
 
 
@@ -71,6 +73,34 @@ def test_a_round_that_was_left_goes_on_with_what_it_had_reached(world: World) ->
     assert (ended.state, ended.round_id, has_reached) == ("promoted", round_id, True)
     assert {lesson.question for lesson in world.compared[0][1]} == set(QUESTIONS)  # those it began with
     assert list((world.folder / "models").glob(".work*")) == []
+
+
+class OtherRunner(RoundRunner[Lesson]):
+    """Of another recipe, whose rounds are refused at once."""
+
+    recipe, what_is_a_lesson = "another", ""
+
+    def _learnable(self) -> list[Lesson]:
+        return []
+
+    def _lineage(self, lessons: Sequence[Lesson]) -> dict[str, Any]:
+        return {}
+
+    def _round(self, begun: Begun[Lesson], budget_seconds: float | None, note: Noting) -> Ended:
+        (begun.workplace / "reached").write_text("another's")
+        return Ended(begun.round_id, "refused", "")
+
+
+def test_a_round_that_was_broken_off_goes_on_after_one_of_another_recipe(world: World) -> None:
+    round_id = leave(world)
+    other = OtherRunner(
+        rounds=world.rounds, checkpoints=Checkpoints(world.folder / "models"), fewest=0, steering=Steering()
+    )
+    for _ in range(2):
+        assert other.run().state == "refused"
+    ended, told, has_reached = go_on(world)
+    assert (ended.state, ended.round_id, has_reached) == ("promoted", round_id, True)
+    assert "dropped" not in [progress.phase for progress in told]
 
 
 def forget_a_turn(world: World) -> None:

@@ -35,7 +35,7 @@ def test_what_joins_letters_and_emoji_is_kept(joined: str) -> None:
     assert one_line(joined) == joined
     assert printable(joined) == joined
     assert as_markdown(joined) == joined
-    assert without_controls(f"{joined}\x1b", instead="?") == f"{joined}?"
+    assert without_controls(f"{joined}\x1b", instead=lambda character: "?") == f"{joined}?"
 
 
 @pytest.mark.parametrize("joined", [FAMILY, I_WANT])

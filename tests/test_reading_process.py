@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from document_files import LONG, Write, write
 
-from assistant.library.documents import PreparedDocument, read_documents
+from assistant.library.documents import PreparedDocument, Readable, read_file
 from assistant.library.knowledge_file import read_knowledge
 from assistant.library.reading_process import ReadingProcess
 from stores.base.errors import UnreadableDocument
@@ -19,7 +19,7 @@ from stores.base.errors import UnreadableDocument
 __all__ = ["write"]  # a fixture
 
 
-def reason(results: list[PreparedDocument | UnreadableDocument]) -> str:
+def reason(results: list[Readable]) -> str:
     (error,) = results
     assert isinstance(error, UnreadableDocument), error
     return error.reason
@@ -29,14 +29,14 @@ def test_it_reads_what_is_read_here(write: Write, tmp_path: Path) -> None:
     collection = write("a.jsonl", f"{json.dumps({'id': 1, 'title': 'Oslo', 'text': LONG * 5})}\nbad\n")
     with ReadingProcess() as reading:
         for path in (collection, write("b.txt", LONG), tmp_path / "none.txt"):
-            here = list(read_documents(path))
+            here = list(read_file(path))
             assert [str(result) for result in reading.read(path)] == [str(result) for result in here]
 
 
 def test_a_relative_path_is_that_of_this_process(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write("here.txt", LONG).parent)
     with ReadingProcess() as reading:
-        (document,) = reading.read("here.txt")
+        document, _ = reading.read("here.txt")
     assert isinstance(document, PreparedDocument)
 
 
@@ -47,7 +47,7 @@ def test_a_folder_of_the_persons_own_is_not_searched_for_modules(
     write("markdown_it.py", "raise SystemExit")
     monkeypatch.chdir(path.parent)
     with ReadingProcess() as reading:
-        (document,) = reading.read(path)
+        document, _ = reading.read(path)
     assert isinstance(document, PreparedDocument)
 
 
@@ -55,7 +55,7 @@ def test_a_folder_of_the_persons_own_is_not_searched_for_modules(
 def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_one_read(write: Write) -> None:
     with ReadingProcess(memory_bytes=120_000_000) as reading:
         error = reason(list(reading.read(write("a.html", "<b>" * 400_000))))
-        (document,) = reading.read(write("b.html", LONG))
+        document, _ = reading.read(write("b.html", LONG))
     assert error == "takes more memory to read than it may; cut it into smaller files"
     assert isinstance(document, PreparedDocument)
 
@@ -100,7 +100,7 @@ def test_a_file_that_ends_its_reader_is_refused_and_the_next_one_read(write: Wri
         assert reading.process_id is not None
         os.kill(reading.process_id, signal.SIGSEGV)
         *read, error = results
-        (document,) = reading.read(write("b.txt", LONG))
+        document, _ = reading.read(write("b.txt", LONG))
     assert len(read) < 4999
     assert isinstance(error, UnreadableDocument)
     assert error.reason == "cannot be read: it ended the process that read it (signal 11)"
@@ -112,7 +112,7 @@ def test_a_collection_that_is_left_in_the_middle_does_not_answer_for_the_next_fi
         results = reading.read(write("a.jsonl", '{"id": 1, "text": "x"}\n' * 9))
         next(results)
         results.close()
-        (document,) = reading.read(write("b.txt", LONG))
+        document, _ = reading.read(write("b.txt", LONG))
     assert isinstance(document, PreparedDocument)
     assert document.title == "b"
 

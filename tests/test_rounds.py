@@ -203,11 +203,27 @@ def test_no_round_is_gone_on_with_while_another_runs(stores: Stores) -> None:
     left = rounds.begin("retriever", {})
     expire(stores, left)
     other = rounds.begin("another", {})
-    assert [row.state for row in rounds.latest()] == ["running", "failed"]
+    assert [row.state for row in rounds.latest()] == ["running", "waiting"]
+    with pytest.raises(TryAgain):
+        rounds.take_over(left)
     rounds.leave(other, "")
     third = rounds.begin("retriever", {})
-    assert [row.state for row in rounds.latest()] == ["running", "stopped", "failed"]
+    assert [row.state for row in rounds.latest()] == ["running", "waiting", "stopped"]
     assert rounds.note(third, {})
+
+
+def test_a_round_that_was_broken_off_waits_while_one_of_another_recipe_runs(stores: Stores) -> None:
+    rounds, other = Rounds(stores.database), Rounds(stores.database)
+    left = rounds.begin("retriever", {"last_turn": 7})
+    rounds.note(left, {"step": 4})
+    expire(stores, left)
+    newer = other.begin("dialogue", {})
+    assert (rounds.note(left, {}), other.has_other_learner(), other.waiting()) == (False, False, [left])
+    assert other.is_broken_off(rounds.latest()[-1])
+    expire(stores, newer)
+    assert rounds.take_over(left) == 1
+    assert (rounds.latest()[-1].figures["step"], rounds.waiting()) == (4, [newer])
+    assert (rounds.ask_to_stop(), rounds.ask_to_stop()) == (left, newer)
 
 
 def test_a_dropped_round_ends_unless_somebody_went_on_with_it(stores: Stores) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, Words
+from assistant.invocation import Invocation
 from assistant.library import shelf
 from stores.base.clock import stamp
 from stores.base.one_line import one_line
@@ -58,7 +57,7 @@ def list_documents(ctx: click.Context) -> int:
 
 
 @command.command("show")
-@click.argument("name", type=Words())
+@click.argument("name")
 @common_options
 @click.pass_context
 def show(ctx: click.Context, name: str) -> int:
@@ -82,7 +81,7 @@ def show(ctx: click.Context, name: str) -> int:
 
 
 @command.command("refresh")
-@click.argument("names", nargs=-1, metavar="[NAME]...", type=Words())
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @common_options
 @click.pass_context
 def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
@@ -102,13 +101,14 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
             others = assistant.stored_documents.of_others(user_id, SHARED, sources)
             known = [each for each in known if not (each.is_shared and others.keys() & set(each.sources))]
     errors = Errors(call)
-    for each in known:
-        if each.on_disk() == "gone":
+    became = [(each, each.on_disk()) for each in known]
+    for each, on_disk in became:
+        if on_disk == "gone":
             call.tell(f"{one_line(each.source)} is no longer on disk. `vouch docs remove` takes it out.")
-    changed = [each for each in known if each.on_disk() == "changed"]
+    changed = [each for each, on_disk in became if on_disk == "changed"]
     for shared in (False, True):
         here = [each for each in changed if each.is_shared == shared]
-        files = [Path(each.source) for each in here]
+        files = [each.file for each in here]
         if files:
             told_as_one = documents.collections(files)
             total, summary = count_documents(files), f"refreshed {shelf.names(here)}"
@@ -119,7 +119,7 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
 
 
 @command.command("remove")
-@click.argument("name", type=Words())
+@click.argument("name")
 @click.option("--shared", is_flag=True, help="What is shared under this name, for every user.")
 @common_options
 @click.pass_context

@@ -18,7 +18,7 @@ from stores.base.errors import UnreadableDocument, WrongUsage
 from stores.base.one_line import json_line, one_line
 
 if TYPE_CHECKING:
-    from assistant.library.documents import PreparedDocument
+    from assistant.library.documents import Readable
 
 
 _KINDS = (
@@ -95,8 +95,8 @@ class Errors:
             click.echo(f"vouch: {one_line(error.message)}", err=True)
 
 
-def read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
-    """The documents of files, and of standard input where it has a name."""
+def read(files: Iterable[Path], stdin_name: str | None) -> Iterator[Readable]:
+    """The documents of files, what these were like, and standard input where it has a name."""
     from assistant.library.reading_process import ReadingProcess
 
     with ReadingProcess() as reading:
@@ -148,17 +148,21 @@ class _Lines:
 
 def _dry_run(
     call: Invocation,
-    to_read: Iterable[PreparedDocument | UnreadableDocument],
+    to_read: Iterable[Readable],
     errors: Errors,
     collections: Iterable[str],
 ) -> None:
     def say(_document: str, passages: int, became: str, source: str) -> None:
         click.echo(f"{one_line(source)}\t{counted(passages)}\t{became}")
 
+    from assistant.library.documents import ReadFile
+
     lines = _Lines(say, collections)
     for document in to_read:
         if isinstance(document, UnreadableDocument):
             errors.tell(document)
+        elif isinstance(document, ReadFile):
+            pass
         elif call.as_json:
             call.give(
                 {"source": document.source, "title": document.title, "passages": len(document.passages)}
@@ -170,7 +174,7 @@ def _dry_run(
 
 def store(
     call: Invocation,
-    to_read: Iterable[PreparedDocument | UnreadableDocument],
+    to_read: Iterable[Readable],
     total: int,
     errors: Errors,
     collections: Iterable[str],

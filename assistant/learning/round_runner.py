@@ -169,8 +169,9 @@ class RoundRunner(ABC, Generic[L]):
     def _workplace(self, round_id: int, times: int = 0) -> Path:
         """The folder of a round that was just begun or taken over so many times; without one it ends."""
         earlier = f"{round_id}-" if times else ""
+        waiting = [f"{other}-" for other in self._rounds.waiting()]  # of other recipes
         try:
-            return self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=earlier)
+            return self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=earlier, keep=waiting)
         except OSError as error:
             ended = failed(round_id, error)
             self._rounds.end(round_id, ended.state, ended.reason)

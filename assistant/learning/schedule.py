@@ -131,7 +131,7 @@ class Occasions:
             new,
             self._new_lessons,
             is_later=True,
-            at=(last.ended_at or last.created_at) + timedelta(hours=self._hours) if self._hours > 0 else None,
+            at=self._later(last) if self._hours > 0 else None,
             came_to_nothing=came_to_nothing,
             lack=self._lack(self._new_lessons - new),
         )
@@ -186,9 +186,12 @@ class Occasions:
             return True
         if self._lessons.count(after=int(last.settings.get("last_turn", 0))) >= self._new_lessons:
             return True
+        return self._hours > 0 and self._later(last) <= now() and self.not_learned() > 0
+
+    def _later(self, last: Round) -> datetime:
+        """When fewer new lessons are enough; at once where the last round ended by a clock that was ahead."""
         ended = last.ended_at or last.created_at
-        is_later = self._hours > 0 and now() - ended >= timedelta(hours=self._hours)
-        return is_later and self.not_learned() > 0
+        return ended + timedelta(hours=self._hours) if ended <= now() else now()
 
     def _too_few_held_out(self) -> TooFewHeldOut | None:
         held_out = self._lessons.held_out(enough=self._deciding)

@@ -15,11 +15,11 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from assistant.library.cutting import PASSAGE_WORDS, cut, join_sections
-from assistant.library.formats.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY
-from assistant.library.formats.plain_text import Section, plain_line, shown_path, unwrapped
+from assistant.library.formats.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY, Reading
+from assistant.library.formats.plain_text import Section, plain_line, unwrapped
 from assistant.library.formats.readers import (
     READERS,
     TEXT_BYTES,
@@ -27,8 +27,9 @@ from assistant.library.formats.readers import (
     too_large,
 )
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
+from stores.base.file_states import FileState, WatchedFile
 from stores.base.passages import HEADING_OF
-from stores.base.regular_files import open_regular
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000
@@ -39,6 +40,8 @@ _COLLECTIONS = (".jsonl", ".jsonl.gz")
 SUFFIXES = (*READERS, *_COLLECTIONS)
 
 _NO_FILE = "is not a file"
+CHANGED_MEANWHILE = "was written to while it was read; `vouch docs refresh` reads it again"
+_MOST_READINGS = 3  # of a file that is written to meanwhile
 _UNKNOWN_KIND = "is of a kind that cannot be read; `vouch ingest --help` lists those that can"
 
 
@@ -60,6 +63,22 @@ class PreparedDocument:
     passages: tuple[PreparedPassage, ...]
     external_id: str = ""  # the id a collection gave its record
     kind: str = "document"  # or entity: a knowledge base, each passage of which is one
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file, behind what was read of it: so far it was read."""
+
+    source: str  # of the document, or what comes before the # of its records
+    state: FileState
+    is_collection: bool
+
+    def holds(self, source: str) -> bool:
+        """Whether a document of this source was read from it."""
+        return source == self.source or (self.is_collection and source.startswith(f"{self.source}#"))
+
+
+Readable: TypeAlias = PreparedDocument | UnreadableDocument | ReadFile
 
 
 @dataclass(frozen=True)
@@ -117,6 +136,14 @@ def read_documents(
 
     whole_up_to_words: records of up to as many words are not cut.
     """
+    read = read_file(path, passage_words=passage_words, whole_up_to_words=whole_up_to_words)
+    return (each for each in read if not isinstance(each, ReadFile))
+
+
+def read_file(
+    path: str | Path, *, passage_words: int = PASSAGE_WORDS, whole_up_to_words: int = RECORD_WORDS
+) -> Iterator[Readable]:
+    """The same, and behind the documents what the file was like when it was read."""
     path = Path(path)
     source = shown_path(path)
     try:
@@ -127,22 +154,31 @@ def read_documents(
             raise UnreadableDocument(source, _NO_FILE)
         if not suffix:
             raise UnreadableDocument(source, _UNKNOWN_KIND)
-        with open_regular(path) as file:
-            if suffix in _COLLECTIONS:
-                yield from _read_records(
-                    gzip.GzipFile(fileobj=file) if suffix.endswith(".gz") else file,
-                    source,
-                    passage_words=passage_words,
-                    whole_up_to_words=whole_up_to_words,
-                )
-                return
-            reading = read_whole(file, source, suffix)
-        title = reading.title or plain_line(shown_path(path.stem))
-        yield _prepared(
-            source, title, reading.sections, passage_words=passage_words, is_paged=reading.is_paged
-        )
-        for lost in reading.lost:
-            yield UnreadableDocument(source, lost)
+        if suffix in _COLLECTIONS:
+            with WatchedFile(path) as watched, io.BufferedReader(watched) as file:
+                try:
+                    yield from _read_records(
+                        gzip.GzipFile(fileobj=file) if suffix.endswith(".gz") else file,
+                        source,
+                        passage_words=passage_words,
+                        whole_up_to_words=whole_up_to_words,
+                    )
+                except UnreadableDocument as error:
+                    yield error
+                    watched.read_on()
+                read, has_changed = ReadFile(source, watched.state(), True), watched.has_changed
+        else:
+            reading, state, has_changed = _read_whole(path, source, suffix)
+            title = reading.title or plain_line(shown_path(path.stem))
+            yield _prepared(
+                source, title, reading.sections, passage_words=passage_words, is_paged=reading.is_paged
+            )
+            for lost in reading.lost:
+                yield UnreadableDocument(source, lost)
+            read = ReadFile(source, state, False)
+        if has_changed:
+            yield UnreadableDocument(source, CHANGED_MEANWHILE)
+        yield read
     except UnreadableDocument as error:
         yield error
     except (OSError, EOFError, zlib.error, RuntimeError, ValueError, MemoryError) as error:
@@ -166,6 +202,21 @@ def read_stream(
         yield UnreadableDocument(name, NOT_TEXT)
     except (OSError, MemoryError) as error:
         yield UnreadableDocument(name, _reason(error))
+
+
+def _read_whole(path: Path, source: str, suffix: str) -> tuple[Reading, FileState, bool]:
+    """What a file holds, what it was like, and whether it has changed meanwhile: then it is read again."""
+    for left in reversed(range(_MOST_READINGS)):
+        with WatchedFile(path) as watched, io.BufferedReader(watched) as file:
+            try:
+                reading = read_whole(file, source, suffix)
+            except UnreadableDocument:
+                if not (left and watched.has_changed):
+                    raise
+            else:
+                if not (left and watched.has_changed):
+                    return reading, watched.state(), watched.has_changed
+    raise AssertionError("the last reading counts")
 
 
 def _suffix(path: Path) -> str:

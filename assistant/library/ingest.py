@@ -12,14 +12,14 @@ import gzip
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from agents.base.interfaces import Encoder
-from assistant.library.documents import PreparedDocument
+from assistant.library.documents import PreparedDocument, Readable, ReadFile
 from stores.base.errors import UnreadableDocument
 from stores.memory.documents import Change, NewDocument, NewPassage, OthersDocument, StoredDocuments
 from stores.search.indexer import Indexer
@@ -68,7 +68,7 @@ class Ingest:
         self,
         user_id: int,
         space: str,
-        documents: Iterable[PreparedDocument | UnreadableDocument],
+        documents: Iterable[Readable],
         *,
         summary: str,
         of_space: str = "",
@@ -79,12 +79,14 @@ class Ingest:
         """
         progress = _Progress()
         receipt = _Receipt(self._stored_documents, user_id, of_space or space, summary)
+        not_stored: list[str] = []
         for batch in _batches(documents):
             if isinstance(batch, UnreadableDocument):
                 yield batch
                 continue
-            plan = self._stored_documents.plan(space, batch, user_id=user_id)
+            plan = self._stored_documents.plan(space, batch.documents, user_id=user_id)
             for source, owner in plan.others.items():
+                not_stored.append(source)
                 yield UnreadableDocument(source, OthersDocument(source, owner).problem)
             encoder = self._encoder()
             vectors = np.empty((0, encoder.dimension), dtype=np.float32)
@@ -102,7 +104,13 @@ class Ingest:
                 if plan.changed
                 else {}
             )
-            for document in batch:
+            known = [file for file in batch.files if not any(map(file.holds, not_stored))]
+            self._stored_documents.note_files(
+                space,
+                {file.source: file.state.text for file in known if not file.is_collection},
+                of_records={file.source: file.state.text for file in known if file.is_collection},
+            )
+            for document in batch.documents:
                 if document.source in stored:
                     done = stored[document.source]
                     yield Ingested(done.document_id, document.source, done.passages, done.change)
@@ -157,28 +165,37 @@ def _lines(file: Path) -> int:
         return 1  # the reader will say what is wrong with it
 
 
-def _batches(
-    documents: Iterable[PreparedDocument | UnreadableDocument],
-) -> Iterator[list[NewDocument] | UnreadableDocument]:
+@dataclass(frozen=True)
+class _Batch:
+    """Documents that are stored together, and the files that end with them or ended before."""
+
+    documents: list[NewDocument] = field(default_factory=list)
+    files: list[ReadFile] = field(default_factory=list)
+
+
+def _batches(documents: Iterable[Readable]) -> Iterator[_Batch | UnreadableDocument]:
     """Documents of some hundred passages together, and errors as they come. A source names one document."""
-    batch: list[NewDocument] = []
+    batch = _Batch()
     passages = 0
     seen: dict[str, str] = {}
     for document in documents:
         if isinstance(document, UnreadableDocument):
             yield document
             continue
+        if isinstance(document, ReadFile):
+            batch.files.append(document)
+            continue
         if document.source in seen:
             if seen[document.source] != document.content_hash:
                 yield UnreadableDocument(document.source, "stands there twice; the first was taken")
             continue
         seen[document.source] = document.content_hash
-        batch.append(_new(document))
+        batch.documents.append(_new(document))
         passages += len(document.passages)
         if passages >= _BATCH_PASSAGES:
             yield batch
-            batch, passages = [], 0
-    if batch:
+            batch, passages = _Batch(), 0
+    if batch.documents or batch.files:
         yield batch
 
 

@@ -15,16 +15,24 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
+from assistant.library.documents import (
+    PreparedDocument,
+    PreparedPassage,
+    Readable,
+    ReadFile,
+    read_file,
+    read_stream,
+)
 from assistant.library.formats.outlines import TOO_MUCH_MEMORY
-from assistant.library.formats.plain_text import shown_path
 from assistant.library.knowledge_file import KnowledgeFile, read_knowledge
 from stores.base.entities import Entity
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
+from stores.base.file_states import FileState
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet
 PROCESSOR_SECONDS = 60.0  # for one document, and as many again for each megabyte of the file
@@ -32,7 +40,7 @@ _MOST_PROCESSOR_SECONDS = 600.0
 
 
 class ReadingProcess:
-    """Reads documents as `read_documents` and `read_stream` do, in another process.
+    """Reads documents as `read_file` and `read_stream` do, in another process.
 
     The process starts with the first document, and again after one that it did not survive. Use it as a
     context manager; it is ended at the end.
@@ -69,16 +77,16 @@ class ReadingProcess:
             self._process.wait()
         self._process = self._requests = None
 
-    def read(self, path: str | Path) -> Iterator[PreparedDocument | UnreadableDocument]:
-        """The documents of one file."""
+    def read(self, path: str | Path) -> Iterator[Readable]:
+        """The documents of one file, and behind them what it was like."""
         path = Path(path).absolute()
         for kind, told in self._ask({"path": str(path)}, shown_path(path), _size(path)):
-            yield _document(*told) if kind == "document" else UnreadableDocument(*told)
+            yield _KINDS[kind](*told)
 
-    def read_standard_input(self, name: str) -> Iterator[PreparedDocument | UnreadableDocument]:
+    def read_standard_input(self, name: str) -> Iterator[Readable]:
         """The one document that this process's standard input holds, under the name it is given."""
         for kind, told in self._ask({"name": name}, name, 0):
-            yield _document(*told) if kind == "document" else UnreadableDocument(*told)
+            yield _KINDS[kind](*told)
 
     def read_table(self, path: Path) -> KnowledgeFile:
         """See `read_knowledge`. Raises `UnreadableDocument`, also where the process does not survive it."""
@@ -156,6 +164,17 @@ def _document(
     return PreparedDocument(source, title, content_hash, made, external_id)
 
 
+def _file(source: str, state: str, is_collection: bool) -> ReadFile:
+    return ReadFile(source, FileState.of_text(state), is_collection)
+
+
+_KINDS: dict[str, Callable[..., Readable]] = {
+    "document": _document,
+    "unreadable": UnreadableDocument,
+    "file": _file,
+}
+
+
 def _cause(exit_code: int, seconds: float) -> str:
     """Why a process that ended in the middle of a document did so, as the reason to refuse it."""
     if exit_code == -signal.SIGPROF:
@@ -195,7 +214,7 @@ def main() -> None:
 def _answer(request: dict[str, Any], answers: IO[bytes]) -> None:
     told: Iterator[list[Any]]
     if "path" in request:
-        told = map(_told, read_documents(request["path"]))
+        told = map(_told, read_file(request["path"]))
     elif "table" in request:
         told = _told_table(Path(request["table"]))
     else:
@@ -212,9 +231,11 @@ def _answer(request: dict[str, Any], answers: IO[bytes]) -> None:
             return
 
 
-def _told(read: PreparedDocument | UnreadableDocument) -> list[Any]:
+def _told(read: Readable) -> list[Any]:
     if isinstance(read, UnreadableDocument):
         return ["unreadable", read.source, read.reason]
+    if isinstance(read, ReadFile):
+        return ["file", read.source, read.state.text, read.is_collection]
     passages = [[passage.title, passage.text] for passage in read.passages]
     return ["document", read.source, read.title, read.content_hash, passages, read.external_id]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores.base.errors import UnreadableDocument
@@ -60,5 +59,5 @@ def read_again(
 
     space = SHARED if document.is_shared else own_space(user_id)
     with ReadingProcess() as reading:
-        to_read = reading.read(Path(document.source))
+        to_read = reading.read(document.file)
         yield from ingest.run(user_id, space, to_read, summary=f"refreshed {one_line(document.name)}")

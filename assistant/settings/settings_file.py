@@ -103,7 +103,7 @@ def _content(path: Path) -> bytes:
 
 def _shown_path(path: str | Path) -> str:
     """A path fit to be shown, on one line, whatever bytes it is made of."""
-    return without_controls(str(path), instead="\ufffd")
+    return without_controls(str(path), instead=lambda character: "\ufffd")
 
 
 def _which(path: Path) -> str:

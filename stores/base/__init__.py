@@ -8,5 +8,7 @@ entities     a row of a knowledge base, and how a passage holds it
 regular_files  files opened without waiting for what only pretends to be one
 syncing      what is to be there after a power cut as well
 one_line     text from outside, fit for one line of a terminal
+file_names   paths as text that can be printed, stored, and led back to their files
+file_states  what a file was like when it was read, and whether it has changed since
 well_formed  text from outside, as any database can hold it
 """

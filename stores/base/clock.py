@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+
+FURTHEST_AHEAD = timedelta(hours=2)  # no time that something waits for is set so far ahead
 
 _real_time: Callable[[], datetime] = partial(datetime.now, UTC)
 _clock = _real_time
@@ -14,6 +16,14 @@ _clock = _real_time
 def now() -> datetime:
     """The present moment, in UTC, to the second's millionth."""
     return _clock()
+
+
+def has_come(due: datetime, moment: datetime) -> bool:
+    """Whether a stored time that something waits for has come.
+
+    One further ahead than any is set was set by a clock that was ahead: it is not waited for.
+    """
+    return not moment < due <= moment + FURTHEST_AHEAD
 
 
 def local(moment: datetime) -> datetime:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _JOINERS = re.compile("[\u200c\u200d]")  # ZWNJ and ZWJ: they tell letters and emoji how to join
 _SCRIPTS = r"[\u0600-\u109f\u1780-\u18af\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc]"  # Arabic, Indic and such
-_EMOJI = r"[\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]"
+EMOJI = r"[\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]"
 _OF_JOINING_SCRIPT = re.compile(_SCRIPTS)
-_ENDS_IN_EMOJI = re.compile(rf"{_EMOJI}\ufe0f?\Z")
-_BEGINS_WITH_EMOJI = re.compile(_EMOJI)
-_OPEN_END = re.compile(rf"(?:{_SCRIPTS}|{_EMOJI}|[\ufe0f\u200c\u200d]){{1,40}}\Z")
+_ENDS_IN_EMOJI = re.compile(rf"{EMOJI}\ufe0f?\Z")
+_BEGINS_WITH_EMOJI = re.compile(EMOJI)
+_OPEN_END = re.compile(rf"(?:{_SCRIPTS}|{EMOJI}|[\ufe0f\u200c\u200d]){{1,40}}\Z")
 
 
 def one_line(text: str) -> str:
@@ -22,15 +22,15 @@ def one_line(text: str) -> str:
     return " ".join(without_controls(" ".join(text.split())).split())
 
 
-def without_controls(line: str, *, instead: str = "") -> str:
+def without_controls(line: str, *, instead: Callable[[str], str] = lambda character: "") -> str:
     """A line without what a terminal would obey or nobody can see. instead: what stands for each of these.
 
     ZWNJ and ZWJ stay where they join: between letters of scripts whose letters do, and ZWJ between emoji.
     """
     if line.isprintable():
         return line
-    kept = "".join(c if c.isprintable() or _JOINERS.match(c) else instead for c in line)
-    return _JOINERS.sub(_where_it_joins, kept)
+    kept = "".join(c if c.isprintable() or _JOINERS.match(c) else instead(c) for c in line)
+    return _JOINERS.sub(lambda joiner: joiner.group() if _joins(joiner) else instead(joiner.group()), kept)
 
 
 def json_line(told: Mapping[str, Any], **how: Any) -> str:
@@ -47,15 +47,15 @@ def open_end(piece: str) -> str:
     return found.group() if found else ""
 
 
-def _where_it_joins(joiner: re.Match[str]) -> str:
+def _joins(joiner: re.Match[str]) -> bool:
     before, after = (
         joiner.string[max(0, joiner.start() - 2) : joiner.start()],
         joiner.string[joiner.end() : joiner.end() + 1],
     )
     if _is_joining(before[-1:]) and _is_joining(after):
-        return joiner.group()
+        return True
     is_in_emoji = _ENDS_IN_EMOJI.search(before) and _BEGINS_WITH_EMOJI.match(after)
-    return "\u200d" if joiner.group() == "\u200d" and is_in_emoji else ""
+    return joiner.group() == "\u200d" and bool(is_in_emoji)
 
 
 def _is_joining(character: str) -> bool:

@@ -17,8 +17,13 @@ class NoFile(OSError):
 
 def open_regular(path: Path) -> io.BufferedReader:
     """The file, to be read. Raises `NoFile`, and `OSError` as opening does."""
+    return os.fdopen(descriptor_of(path), "rb")
+
+
+def descriptor_of(path: Path) -> int:
+    """The same, as the system numbers it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NoFile
-    return os.fdopen(descriptor, "rb")
+    return descriptor

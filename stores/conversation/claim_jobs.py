@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.clock import now
+from stores.base.clock import FURTHEST_AHEAD, has_come, now
 from stores.base.passages import own_space
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
@@ -83,7 +83,7 @@ def is_left(job: Job, has_died: Callable[[str], bool]) -> bool:
 
 
 def _why(job: Job, moment: datetime, has_died: Callable[[str], bool]) -> Why:
-    if job.not_before is None or job.not_before <= moment:
+    if job.not_before is None or has_come(job.not_before, moment):
         return "due"
     if is_left(job, has_died):
         return "left"
@@ -323,9 +323,14 @@ def _of(user_id: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def _held(user_id: int, moment: datetime) -> tuple[ColumnElement[bool], ...]:
-    return (*_of(user_id), col(Job.done_at).is_(None), col(Job.not_before) > moment)
+    is_ahead = col(Job.not_before) > moment, col(Job.not_before) <= moment + FURTHEST_AHEAD
+    return (*_of(user_id), col(Job.done_at).is_(None), *is_ahead)
 
 
 def _due(user_id: int, moment: datetime) -> tuple[ColumnElement[bool], ...]:
-    is_free = or_(col(Job.not_before).is_(None), col(Job.not_before) <= moment)
+    is_free = or_(  # as `has_come` has it
+        col(Job.not_before).is_(None),
+        col(Job.not_before) <= moment,
+        col(Job.not_before) > moment + FURTHEST_AHEAD,
+    )
     return (*_of(user_id), col(Job.done_at).is_(None), is_free)

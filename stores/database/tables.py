@@ -161,6 +161,7 @@ class DocumentVersion(SQLModel, table=True):
     title: str
     content_hash: str
     passage_count: int
+    file_state: str | None = None  # of the file when it was read, see `FileState`; empty: not to its end
     created_at: datetime = _moment()
     added_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
     removed_at: datetime | None = _moment(nullable=True)

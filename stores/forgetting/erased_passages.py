@@ -112,4 +112,4 @@ def erase_documents(sql: SqlSession, versions: Iterable[PassageVersion], pieces:
         for version in found_by(sql, DocumentVersion, col(DocumentVersion.document_id), [document.id]):
             version.title = "" if is_empty else pieces.cut(version.title)
             if is_empty:
-                version.content_hash = ""
+                version.content_hash = version.file_state = ""

@@ -38,11 +38,12 @@ class Checkpoints:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def workplace(self, name: str, *, going_on_from: str = "") -> Path:
+    def workplace(self, name: str, *, going_on_from: str = "", keep: Collection[str] = ()) -> Path:
         """The folder of this name on the same disk, for whoever holds the lease of a round.
 
         What others left is deleted. going_on_from: how the name began of the one whose files it takes over;
-        a process that still writes by the earlier name finds it gone.
+        a process that still writes by the earlier name finds it gone. keep: how names begin of others that
+        are gone on with later.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         place = self._folder / f"{_WORK}{name}"
@@ -52,7 +53,7 @@ class Checkpoints:
                 left.rename(place)
         place.mkdir(exist_ok=True, mode=0o700)
         for left in (*self._folder.glob(f"{_WORK}*"), *self._folder.glob(f"*/{_NEW}*")):
-            if left != place:
+            if left != place and not left.name.startswith(tuple(f"{_WORK}{name}" for name in keep)):
                 shutil.rmtree(left, ignore_errors=True)
         return place
 

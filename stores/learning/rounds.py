@@ -2,13 +2,14 @@
 
 One round runs at a time, whoever asks: the running row holds a lease that its learner renews, and the names
 of that learner and its process. A round whose learner left it for later, or whose process is seen to be gone,
-waits to be taken over by another one at once; one of which nothing is heard, when its lease ends.
+waits to be taken over by another one at once; one of which nothing is heard, when its lease ends. It waits as
+well while a round of another recipe runs; a new one of its own recipe ends it.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.clock import now
+from stores.base.clock import has_come, now
 from stores.base.errors import StoreUnavailable, TryAgain
 from stores.database.database import Database
 from stores.database.tables import Round, known_id
@@ -46,6 +47,7 @@ LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
 Require: TypeAlias = Callable[[SqlSession], None]  # raises where pointers may not be swapped
 _MOST_DEATHS = 3  # a round that took so many learners with it waits for its lease as well
+_WITHOUT_A_WORD = "its learner ended without a word"
 _ENDED = ("promoted", "refused", "stopped", "failed")
 _OF_THE_LEASE = ("lease_until", "owner", "process", "not_before", "is_paused", "is_broken_off")
 
@@ -76,9 +78,7 @@ class Rounds:
         """A running round; returns its id. Raises `TryAgain` while another one runs."""
         moment = now()
         with self._database.writing() as sql:
-            for other in _open(sql):
-                self._require_abandoned(other, moment)
-                _close(other, *_how_abandoned(other))
+            self._set_aside(_open(sql), moment, ends=recipe)
             row = Round(
                 recipe=recipe,
                 state="running",
@@ -98,7 +98,7 @@ class Rounds:
         moment = now()
         with self._database.reading() as sql:
             found = [row for row in _open(sql) if row.recipe == recipe and self._is_abandoned(row, moment)]
-        rested = [row for row in found if even_resting or _moment_of(row, "not_before") <= moment]
+        rested = [row for row in found if even_resting or has_come(_moment_of(row, "not_before"), moment)]
         return max(rested, key=lambda row: known_id(row.id), default=None)
 
     def take_over(self, round_id: int, figures: Mapping[str, Any] | None = None) -> int | None:
@@ -111,11 +111,9 @@ class Rounds:
             row = sql.get_one(Round, round_id)
             if row.state not in ("running", "waiting") or not self._is_abandoned(row, moment):
                 return None
-            for other in _open(sql):
-                if other.id != round_id:
-                    self._require_abandoned(other, moment)
+            self._set_aside([other for other in _open(sql) if other.id != round_id], moment)
             times = int(row.figures.get("taken_over", 0)) + 1
-            deaths = int(row.figures.get("deaths", 0)) + (row.state == "running")  # it was not left
+            deaths = _deaths(row) + (row.state == "running")  # it was not left
             counted = {**(figures or {}), "taken_over": times, "deaths": deaths}
             row.figures = self._leased({**_without_lease(row), **counted}, moment)
             row.state, row.reason = "running", ""
@@ -229,13 +227,23 @@ class Rounds:
             return True
 
     def ask_to_stop(self) -> int | None:
-        """Asks the round that runs or waits to stop, and returns its id; None where there is none."""
+        """Asks the round that runs, else the newest that waits, to stop; returns its id, None without one."""
         with self._database.writing() as sql:
-            row = next(iter(_open(sql)), None)
+            row = next(iter(sorted(_open(sql), key=lambda row: row.state != "running")), None)
             if row is None:
                 return None
             _close(row, "stopped", "by command")
             return known_id(row.id)
+
+    def running(self) -> Round | None:
+        """The round that is said to run."""
+        with self._database.reading() as sql:
+            return next((row for row in _open(sql) if row.state == "running"), None)
+
+    def waiting(self) -> list[int]:
+        """The rounds that are to be gone on with, the newest first."""
+        with self._database.reading() as sql:
+            return [known_id(row.id) for row in _open(sql) if row.state == "waiting"]
 
     def why_stopped(self, round_id: int) -> str:
         """Why a round that this learner held is its own no more."""
@@ -298,19 +306,30 @@ class Rounds:
         return {**figures, **held_by, "lease_until": (moment + LEASE).isoformat()}
 
     def _is_abandoned(self, row: Round, moment: datetime) -> bool:
-        if row.state == "waiting" or _moment_of(row, "lease_until") <= moment:
+        if row.state == "waiting" or has_come(_moment_of(row, "lease_until"), moment):
             return True
-        return self._lost_its_process(row) and int(row.figures.get("deaths", 0)) < _MOST_DEATHS
+        return self._lost_its_process(row) and _deaths(row) < _MOST_DEATHS
 
     def _lost_its_process(self, row: Round) -> bool:
         return self._has_died(str(row.figures.get("process", "")))
 
-    def _require_abandoned(self, row: Round, moment: datetime) -> None:
-        if not self._is_abandoned(row, moment):
-            raise TryAgain(
-                f"round {row.id} is {'paused' if row.figures.get('is_paused') else 'being trained'}",
-                hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
-            )
+    def _set_aside(self, others: Sequence[Round], moment: datetime, *, ends: str = "") -> None:
+        """Has abandoned rounds wait, so that another one runs; ends those of one recipe.
+
+        Raises `TryAgain` where one of them is not abandoned.
+        """
+        for row in others:
+            if not self._is_abandoned(row, moment):
+                raise TryAgain(
+                    f"round {row.id} is {'paused' if row.figures.get('is_paused') else 'being trained'}",
+                    hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
+                )
+        for row in others:
+            if row.recipe == ends:
+                _close(row, *_how_abandoned(row))
+            elif row.state == "running":
+                row.figures = {**_without_lease(row), "deaths": _deaths(row) + 1, "is_broken_off": True}
+                row.state, row.reason = "waiting", _WITHOUT_A_WORD
 
     def _end(
         self, sql: SqlSession, round_id: int, state: str, reason: str, figures: Mapping[str, Any] | None
@@ -330,7 +349,11 @@ def _open(sql: SqlSession) -> list[Round]:
 def _how_abandoned(row: Round) -> tuple[str, str]:
     if row.state == "waiting":
         return "stopped", "another round began before it went on"
-    return "failed", "its learner ended without a word"
+    return "failed", _WITHOUT_A_WORD
+
+
+def _deaths(row: Round) -> int:
+    return int(row.figures.get("deaths", 0))
 
 
 def _close(row: Round, state: str, reason: str) -> None:

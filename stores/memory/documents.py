@@ -8,9 +8,10 @@ What somebody shared is replaced and removed by them and by curators alone, what
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sqlalchemy import exists, func, or_, select, update
@@ -171,6 +172,7 @@ class StoredDocuments:
                         title=document.title,
                         content_hash=document.content_hash,
                         passage_count=len(document.passages),
+                        file_state="",
                         created_at=now(),
                         added_by=receipt_id,
                     )
@@ -201,6 +203,34 @@ class StoredDocuments:
                 encoder_version=encoder_version,
             )
         return outcome
+
+    def note_files(
+        self, space: str, states: Mapping[str, str], *, of_records: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Keeps what files were like as they were read to their end, by source; see `FileState`.
+
+        of_records: the same of collections, whose records have sources of their own.
+        """
+        of_documents = [(col(Document.source) == source, state) for source, state in states.items()]
+        of_documents += [
+            (func.substr(Document.source, 1, len(source) + 1) == f"{source}#", state)
+            for source, state in of_records.items()
+        ]
+        if not of_documents:
+            return
+        with self._database.writing() as sql:
+            for which, state in of_documents:
+                ids = select(col(Document.id)).where(col(Document.space) == space, which)
+                sql.execute(
+                    update(DocumentVersion)
+                    .where(
+                        col(DocumentVersion.document_id).in_(ids),
+                        col(DocumentVersion.removed_at).is_(None),
+                        func.coalesce(DocumentVersion.file_state, "") != state,
+                    )
+                    .values(file_state=state)
+                    .execution_options(synchronize_session=False)
+                )
 
     def remove(self, user_id: int, space: str, sources: Sequence[str], *, of_space: str, summary: str) -> int:
         """Takes documents out, until that is undone; returns the receipt. of_space: whose the receipt is.

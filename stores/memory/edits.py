@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -306,8 +306,14 @@ def _must_have_kept_its_document(sql: SqlSession, removed: Sequence[int], receip
             .where(
                 col(PassageVersion.id).in_(removed[start : start + 5_000]),
                 col(DocumentVersion.removed_at).is_(None),
-                col(DocumentVersion.created_at) > col(PassageVersion.removed_at),
-                col(DocumentVersion.added_by) != receipt_id,
+                or_(
+                    col(DocumentVersion.added_by) > receipt_id,
+                    # of an ingest that had begun before, by what is no date of a clock that was ahead
+                    and_(
+                        col(DocumentVersion.added_by) < receipt_id,
+                        col(DocumentVersion.created_at).between(col(PassageVersion.removed_at), now()),
+                    ),
+                ),
             )
             .limit(1)
         )

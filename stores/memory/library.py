@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from sqlalchemy import func, select
 from sqlmodel import col
 
+from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
+from stores.base.file_names import path_of, shown_path
+from stores.base.file_states import FileState
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
@@ -37,6 +40,12 @@ class KnownDocument:
     sources: tuple[str, ...]  # in the database; of a collection one a record
     passages: int
     added_at: datetime  # when its content was read last
+    file_state: str | None = None  # as in `DocumentVersion`; None also where its file is not known
+
+    @property
+    def file(self) -> Path:
+        """The one that it was read from, where it `is_file`."""
+        return path_of(self.source)
 
     @property
     def is_file(self) -> bool:
@@ -44,12 +53,21 @@ class KnownDocument:
         return Path(self.source).is_absolute()
 
     def on_disk(self) -> OnDisk:
-        """Whether its file has been written since it was read, or is there no more."""
+        """Whether its file has another content than was read, or is there no more.
+
+        Where the times of the file do not tell, it is read.
+        """
+        if not self.is_file:
+            return ""
         try:
-            written = Path(self.source).stat().st_mtime if self.is_file else 0.0
+            written = self.file.stat().st_mtime
+            if self.file_state is None:  # read by a release that kept only when
+                is_same = written <= self.added_at.timestamp() <= now().timestamp()
+            else:
+                is_same = bool(self.file_state) and FileState.of_text(self.file_state).holds(self.file)
         except OSError:
             return "gone"
-        return "changed" if datetime.fromtimestamp(written, UTC) > self.added_at else ""
+        return "" if is_same else "changed"
 
 
 class Library:
@@ -69,6 +87,7 @@ class Library:
                 func.max(col(DocumentVersion.title)),
                 func.max(col(DocumentVersion.created_at)),
                 func.count(col(PassageVersion.id)),
+                func.min(col(DocumentVersion.file_state)),
             )
             .join(PassageVersion, col(PassageVersion.document_id) == col(Document.id))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
@@ -84,10 +103,10 @@ class Library:
         )
         found: dict[tuple[str, str], KnownDocument] = {}
         with self._database.reading() as sql:
-            for space, source, record, title, added_at, passages in sql.execute(statement):
+            for space, source, record, title, added_at, passages, state in sql.execute(statement):
                 file = source.removesuffix(f"#{record}") if record else source
                 one = KnownDocument(
-                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at
+                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at, state
                 )
                 known = found.get((space, file))
                 found[space, file] = one if known is None else _together(known, one)
@@ -105,21 +124,24 @@ class Library:
                 by_source.setdefault(each.source, each)
         known = list(by_source.values())
         given = Path(os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111 - "~nobody" stays as it is
-        path = str(given.parent.resolve() / given.name)
-        for called in ([each for each in known if each.source in (name, path)], _called(known, name)):
+        path, told = given.parent.resolve() / given.name, name if name.isprintable() else shown_path(name)
+        for called in (
+            [each for each in known if each.source in (name, str(path))],  # as it is shown
+            [each for each in known if each.source == shown_path(path)],
+            _called(known, name),
+            _called(known, shown_path(name)),
+        ):
             if len(called) > 1:
                 listed = ", ".join(one_line(each.source) for each in called[:_NAMED])
-                raise WrongUsage(f"{one_line(name)!r} may be {listed}", hint="Name one by its path.")
+                raise WrongUsage(f"'{told}' may be {listed}", hint="Name one by its path.")
             if called:
                 return called
         folder = str(given.resolve()).rstrip("/") + "/"
-        within = [each for each in known if each.source.startswith(folder)]
+        within = [each for each in known if each.source.startswith((folder, shown_path(folder)))]
         if not within and shared is False and self.called(user_id, name):
-            raise NotFound(
-                f"{one_line(name)!r} is shared, and none of yours", hint="--shared names that one."
-            )
+            raise NotFound(f"'{told}' is shared, and none of yours", hint="--shared names that one.")
         if not within:
-            raise NotFound(f"there is no document {one_line(name)!r}", hint="`vouch docs list` names them.")
+            raise NotFound(f"there is no document '{told}'", hint="`vouch docs list` names them.")
         return within
 
     def called(self, user_id: int, name: str) -> list[int]:
@@ -167,6 +189,7 @@ def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
         (*known.sources, *record.sources),
         known.passages + record.passages,
         max(known.added_at, record.added_at),
+        min((s for s in (known.file_state, record.file_state) if s is not None), default=None),  # "" first
     )
 
 

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
 from stores.base.passages import SHARED
 from stores.database.rows import found_by, in_parts, rows
 from stores.database.rows import moment as in_utc
@@ -48,15 +49,26 @@ def claim_told(sql: SqlSession, claim: StatedClaim) -> Told:
 
 
 def told_later(sql: SqlSession, claim: StatedClaim, version_ids: Iterable[int]) -> set[int]:
-    """Those of live versions of the claim's user that were told later than a claim."""
-    moment = claim_told(sql, claim)
+    """Those of live versions of the claim's user that were told later than a claim.
+
+    Beside a claim of today, what was told by a clock that was ahead stands where its turn does.
+    """
+    moment, present = claim_told(sql, claim), now()
+    turn = sql.get(Turn, claim.turn_id) if claim.turn_id is not None else None
+    is_of_here = turn is None or turn.state != "imported"
+
+    def is_later(told: Told) -> bool:
+        if is_of_here and moment[0] <= present < told[0]:
+            return told[1] > moment[1] > 0
+        return told > moment
+
     versions = found_by(sql, PassageVersion, col(PassageVersion.id), set(version_ids))
     said = _claims_told(sql, "receipt_id", [version.added_by for version in versions])
     known = _claims_told(sql, "passage_id", [version.passage_id for version in versions])
     return {
         known_id(version.id)
         for version in versions
-        if max([_written(version, said), *known.get(version.passage_id, ())]) > moment
+        if any(map(is_later, [_written(version, said), *known.get(version.passage_id, ())]))
     }
 
 

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from agents.base.sentences import breaks_between, is_list_item
 
@@ -25,7 +24,6 @@ _INDENTED = 2  # more than the term above it
 _LONGEST_TERM = 100  # characters
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\ud800-\udfff\ufeff]")
-_UNFIT_FOR_PATHS = re.compile("[\n\t\u2028-\u202e\u200e\u200f\u2066-\u2069]")  # they break or turn a line
 # Sorting a long run of combining marks, which NFC does, takes time that grows with its square.
 _MARK = "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _TOO_MANY_MARKS = re.compile(rf"({_MARK}{{30}}){_MARK}+")
@@ -87,8 +85,3 @@ def _joined(lines: Sequence[str]) -> str:
     for before, line in pairwise(["", *lines]):
         pieces += [("\n" if breaks_between(before, line) else " ") if pieces else "", line]
     return "".join(pieces)
-
-
-def shown_path(path: str | Path) -> str:
-    """A path as it can be printed and stored, also where its name is not valid UTF-8."""
-    return _UNFIT_FOR_PATHS.sub("�", _UNWANTED.sub("�", str(path)))

@@ -159,6 +159,6 @@ class TrainingActions(AnswerActions):
 
 
 def _newest(assistant: Assistant, after: int) -> tuple[Round | None, bool]:
-    """The newest round behind one, and whether it has lost its learner."""
-    row = next(iter(assistant.rounds.latest(1, after=after)), None)
+    """The round that runs, else the newest behind one; and whether it has lost its learner."""
+    row = assistant.rounds.running() or next(iter(assistant.rounds.latest(1, after=after)), None)
     return row, row is not None and assistant.rounds.is_broken_off(row)

@@ -61,9 +61,9 @@ def _lacks(assistant: Assistant) -> str:
     """Which lessons a round lacks that would be begun now; empty where it can be, or one goes on."""
     from stores.learning.lessons import Lessons, what_is_lacking
 
-    latest = next(iter(assistant.rounds.latest(1)), None)
     lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
-    if (latest is not None and latest.state in ("running", "waiting")) or lessons.count() >= fewest:
+    rounds = assistant.rounds
+    if rounds.running() is not None or rounds.waiting() or lessons.count() >= fewest:
         return ""
     if any(assistant.occasions_of(recipe).has_enough() for recipe in assistant.recipes):
         return ""

@@ -42,8 +42,8 @@ class TrainingFacts:
 
     @property
     def current(self) -> Round | None:
-        """The round that runs or waits."""
-        return next((row for row in self.rounds if row.state in ("running", "waiting")), None)
+        """The round that runs, else the newest that waits."""
+        return _current(self.rounds)
 
     def state_of(self, row: Round) -> str:
         """In one word; of a promoted round what became of its model."""
@@ -84,7 +84,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         names, declined = (models.live(role) or "", models.previous(role) or ""), models.declined(role)
     others = {assistant.live_models.live(each.role) for each in TRAINED.values() if each != trained}
     learning, learner = assistant.settings.learning, assistant.background_learner
-    if known is None or _newest(known.rounds) != _newest(rounds):
+    if known is None or _states(known.rounds) != _states(rounds):
         new, awaited = assistant.occasions.not_learned(), assistant.occasions.awaited()
         wanted, lack = new + awaited.missing, awaited.lack
     else:
@@ -108,8 +108,13 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
     )
 
 
-def _newest(rounds: Sequence[Round]) -> list[tuple[int | None, str]]:
-    return [(row.id, row.state) for row in rounds[:1]]
+def _states(rounds: Sequence[Round]) -> list[tuple[int | None, str]]:
+    return [(row.id, row.state) for row in rounds]
+
+
+def _current(rounds: Sequence[Round]) -> Round | None:
+    is_open = [row for row in rounds if row.state in ("running", "waiting")]
+    return min(is_open, key=lambda row: row.state != "running", default=None)
 
 
 def _lineage(
@@ -118,8 +123,7 @@ def _lineage(
     """Of the round that runs or waits; counted once, as what it learns from stays the same."""
     from stores.learning.round_lineage import lineage_of
 
-    row = rounds[0] if rounds and rounds[0].state in ("running", "waiting") else None
-    if row is None:
+    if (row := _current(rounds)) is None:
         return None
     if known is not None and known.lineage is not None and known.current and known.current.id == row.id:
         return known.lineage

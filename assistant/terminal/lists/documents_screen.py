@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -58,7 +58,9 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         super().__init__()
         self._desk = desk
         self._words = words
-        self._known: Sequence[KnownDocument] = ()
+        self._known: dict[
+            KnownDocument, list[str]
+        ] = {}  # each with its cells, for which its file may be read
         self._found: list[KnownDocument] = []  # those that fit the filter
         self._receipts: list[int] = []  # of what was removed here
 
@@ -95,7 +97,10 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
     # What is listed
 
     async def _load(self) -> None:
-        known = await self._desk.look(lambda assistant, user_id: assistant.library.all(user_id))
+        def read(assistant: Assistant, user_id: int) -> dict[KnownDocument, list[str]]:
+            return {each: shelf.cells(each) for each in assistant.library.all(user_id)}
+
+        known = await self._desk.look(read)
         if self.is_attached:
             self._known = known
             self._show()
@@ -117,7 +122,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         )
 
     def _told(self, document: KnownDocument) -> str:
-        name, whose, passages, day, on_disk, source = shelf.cells(document)
+        name, whose, passages, day, on_disk, source = self._known[document]
         if self.app.size.width < _NARROW:
             return f"{'! ' if on_disk else ''}{name}"
         became = f"{on_disk} · " if on_disk else ""
@@ -173,16 +178,18 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
     def action_refresh(self) -> None:
         if (document := self._marked) is None:
             return
-        became = document.on_disk()
-        if became == "gone" or not document.is_file:
-            self.tell(f"{document.name} is no longer on disk: what was read of it stays until you remove it")
-        elif not became:
-            self.tell(f"{document.name} has not changed since it was read")
-        else:
-            self.tell(f"reading {document.name} …")
-            self.work(self._refresh(document))
+        self.tell(f"reading {document.name} …")
+        self.work(self._refresh(document))
 
     async def _refresh(self, document: KnownDocument) -> None:
+        became = await self._desk.look(lambda assistant, user_id: document.on_disk())
+        if became == "gone" or not document.is_file:
+            self.tell(f"{document.name} is no longer on disk: what was read of it stays until you remove it")
+            return
+        if not became:
+            self.tell(f"{document.name} has not changed since it was read")
+            return
+
         def read(assistant: Assistant, user_id: int) -> Written:
             steps = list(shelf.read_again(assistant.ingest, user_id, document))
             failed = next((step for step in steps if isinstance(step, UnreadableDocument)), None)
