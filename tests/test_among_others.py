@@ -51,8 +51,12 @@ _KEPT = {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    return made_library(tmp_path_factory.mktemp("others"), minilm_folder.parent)
+
+
+def made_library(folder: Path, encoders: Path) -> Vouch:
     """Ann has shared a document and a table, and keeps much for herself; mallory has a memory of hers."""
-    made = Vouch(tmp_path_factory.mktemp("others"), minilm_folder.parent)
+    made = Vouch(folder, encoders)
     made.run("ingest", "--shared", made.write("rules.md", "The reading room opens at ten.\n"))
     made.run("ingest", made.write("diary.md", "My diary is about zqdiary.\n"))
     made.run("kb", "add", "cafes", made.write("cafes.csv", "name,food\nzqcafe,japanese\n"))
