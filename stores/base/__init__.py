@@ -5,6 +5,7 @@ clock        the present moment, or in a replay a time of its own
 passages     the plain `Passage` that everything above handles, and the spaces it stands in
 statement_links  what one statement does to another, and whether it still holds
 entities     a row of a knowledge base, and how a passage holds it
+secrets      what may hold a key or a password, as it may be shown
 syncing      what is to be there after a power cut as well
 one_line     text from outside, fit for one line of a terminal
 well_formed  text from outside, as any database can hold it

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.base.secrets import without_values
 
 HEAD = "0009"  # the newest schema; a test holds it to the migrations
 KNOWN_SCHEMAS = (
@@ -268,7 +269,7 @@ def database_file(url: str) -> Path | None:
 
 def server_address(url: str) -> str:
     """A server's URL as its own programs take it, without the password, which they are given otherwise."""
-    parts = make_url(url).difference_update_query(["password"])
+    parts = make_url(url).difference_update_query(["password", "sslpassword"])
     return parts._replace(drivername="postgresql", password=None).render_as_string()
 
 
@@ -276,7 +277,7 @@ def _place(url: str) -> str:
     """Where the database is, as it can be shown: the file, or the address without a password."""
     parts = make_url(url)
     is_file = parts.get_backend_name() == "sqlite" and parts.database
-    return str(parts.database) if is_file else parts.render_as_string(hide_password=True)
+    return str(parts.database) if is_file else without_values(parts.render_as_string(hide_password=True))
 
 
 @contextmanager
