@@ -10,11 +10,13 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.backends.structured_replies import in_short
 from stores.base.errors import BackendMissing, UnknownModel
+from stores.base.shortages import ended_by
 
 _GOODBYE_SECONDS = 2.0  # to end by itself
 
@@ -70,7 +72,8 @@ def start(
     try:
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
-        told = json.loads(process.stdout.readline() or '{"failed": "it ended at once"}')
+        line = process.stdout.readline()
+        told = json.loads(line or json.dumps({"failed": _how_it_ended(process)}))
     except BaseException as error:
         process.kill()
         if not isinstance(error, (OSError, ValueError)):
@@ -82,6 +85,13 @@ def start(
         end(process)
         raise _not_started(path, told)
     return Started(process, told["address"], key, told["context_tokens"])
+
+
+def _how_it_ended(process: subprocess.Popen[str]) -> str:
+    with suppress(subprocess.TimeoutExpired):
+        if (code := process.wait(_GOODBYE_SECONDS)) < 0:
+            return f"it was ended by {ended_by(-code)}"
+    return "it ended at once"
 
 
 def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | UnknownModel:

@@ -21,8 +21,9 @@ from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, TryAgain, WrongUsage
 from stores.base.secrets import without_values
+from stores.base.shortages import lacks_files, shortage, temporary_folder, too_many_files
 
 HEAD = "0009"  # the newest schema; a test holds it to the migrations
 KNOWN_SCHEMAS = (
@@ -281,19 +282,32 @@ def _place(url: str) -> str:
 
 
 @contextmanager
-def told_plainly(url: str) -> Iterator[None]:
-    """Turns what a driver reports about locks, space and permissions into our own error."""
+def told_plainly(url: str, *, writes_to: Path | None = None) -> Iterator[None]:
+    """Turns what a driver reports about locks, space and permissions into our own error.
+
+    writes_to: the folder or file that is written, where it is not the database's own.
+    """
     try:
         yield
     except Exception as error:
         if not _is_a_drivers(error):
             raise
         reported = getattr(error, "orig", error)
+        if (file := writes_to or database_file(url)) and (lacking := _lacking(reported, file)):
+            raise lacking from error
         words = f"{type(reported).__name__}: {reported}".lower()  # a server tells in its own language
         for symptom, message, hint in _SYMPTOMS:
             if symptom in words:
                 raise StoreUnavailable(f"{_place(url)}: {message}", hint=hint) from error
         raise
+
+
+def _lacking(reported: BaseException, file: Path) -> TryAgain | None:
+    """What SQLite lacks that writes a file; also why it cannot open any."""
+    if "unable to open" in str(reported) and lacks_files():
+        return too_many_files()
+    temporary = temporary_folder("SQLITE_TMPDIR")
+    return shortage(reported, {file: "Nothing was lost.", temporary: "Name another one with SQLITE_TMPDIR."})
 
 
 def _is_a_drivers(error: Exception) -> bool:
@@ -305,8 +319,8 @@ def _is_a_drivers(error: Exception) -> bool:
 _SYMPTOMS = (
     ("database is locked", "another process is writing", "Try again, or end the other process."),
     ("lock timeout", "another process is writing", "Try again, or end the other process."),
-    ("disk is full", "the disk is full", "Make room, then try again; nothing was lost."),
-    ("no space left", "the disk is full", "Make room, then try again; nothing was lost."),
+    ("no space left", "the server's disk is full", "Make room there, then try again; nothing was lost."),
+    ("out of memory", "the server has no memory left", "Try again in a while; nothing was lost."),
     ("readonly database", "it may only be read", "Give yourself write permission to the data directory."),
     ("read-only transaction", "it may only be read", "Name the server that takes writes in store.url."),
     ("unable to open", "it cannot be opened", "Check that the data directory exists and is yours."),

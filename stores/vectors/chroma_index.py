@@ -30,6 +30,7 @@ from filelock import FileLock, Timeout
 
 from stores.base.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
 from stores.base.secrets import without_values
+from stores.base.shortages import shortage
 from stores.vectors.exact import Vector, Vectors
 
 _BATCH = 2_000  # ChromaDB takes at most 5,461 rows at once
@@ -171,7 +172,7 @@ class ChromaVectors(_CollectionVectors):
         try:
             yield
         except OSError as error:
-            raise StoreUnavailable(
+            raise shortage(error, {self.folder: ""}) or StoreUnavailable(
                 f"{self.folder}: the index cannot be used ({error})",
                 hint="Make the folder readable and writable for this user, or run `vouch doctor`.",
             ) from error
