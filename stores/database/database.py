@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,7 @@ def _engine(url: str) -> Engine:
                 "connect_timeout": int(_BUSY_SECONDS),
                 "options": f"-c lock_timeout={int(_BUSY_SECONDS * 1000)} -c timezone=UTC",
                 "application_name": "vouch",
+                "client_encoding": "UTF8",  # whatever PGCLIENTENCODING says
             },
         )
     except ModuleNotFoundError as error:
@@ -162,7 +164,19 @@ def _engine(url: str) -> Engine:
             "store.url is no address of a database", hint="Change it in settings.toml."
         ) from None
     event.listen(engine, "begin", _begin_postgresql)
+    # before SQLAlchemy's own: of SQL_ASCII it would get bytes, and fail
+    event.listen(engine, "connect", partial(_must_hold_all_text, place=_place(url)), insert=True)
     return engine
+
+
+def _must_hold_all_text(connection: Any, _record: Any, *, place: str) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise WrongUsage(
+            f"{place}: the database has the encoding {encoding}, and Vouch needs UTF8",
+            hint="Create another one and name it in store.url: "
+            "CREATE DATABASE name ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0",
+        )
 
 
 def _set_up_connection(connection: Any, _record: Any) -> None:
