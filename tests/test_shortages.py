@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from agents.backends.llamacpp_child import _how_it_ended
+from agents.backends.llamacpp_chat import LlamaCppChat, _Child
+from agents.backends.llamacpp_child import start
+from agents.base.chat_interfaces import ChatMessage, ReplyRequest
 from assistant import cli
 from stores.base import shortages
+from stores.base.errors import ReplyCut, UnknownModel
 from stores.base.shortages import lacks_files, shortage, temporary_folder
 from stores.database.database import Database, told_plainly
 from stores.exchange.backup import write_backup
@@ -215,6 +221,28 @@ def test_a_defect_whose_report_cannot_be_written_is_told_all_the_same(
     ("script", "told"),
     [("kill -9 $$", "it was ended by signal 9, as when memory runs out"), ("exit 1", "it ended at once")],
 )
-def test_a_model_that_was_killed_is_told_by_what_it_is_mostly_killed_for(script: str, told: str) -> None:
-    with subprocess.Popen(["sh", "-c", script], text=True) as child:
-        assert _how_it_ended(child) == told
+def test_a_model_that_is_killed_as_it_loads_is_told_by_what_it_is_mostly_killed_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, told: str
+) -> None:
+    begin = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: begin(["sh", "-c", f"read x; {script}"], **how))
+    (tmp_path / "m.gguf").touch()
+    with pytest.raises(UnknownModel, match=f"m.gguf: {told}"):
+        start(tmp_path / "m.gguf", context_tokens=100, threads=1)
+
+
+def test_a_model_that_is_killed_as_it_writes_is_told_so(tmp_path: Path) -> None:
+    async def cut(_: object) -> AsyncIterator[str]:
+        yield "Li"
+        child.kill()
+        raise ReplyCut("the connection broke")
+
+    async def read(chat: LlamaCppChat) -> list[object]:
+        return [piece async for piece in chat.stream(ReplyRequest((ChatMessage("user", "?"),)))]
+
+    chat = LlamaCppChat(tmp_path / "m.gguf")
+    with subprocess.Popen(["sleep", "600"], text=True) as child:
+        served: Any = SimpleNamespace(stream=cut, harmless_messages=lambda messages: messages)
+        chat._kept = _Child(child, served, 100, served)
+        with pytest.raises(ReplyCut, match="reply of m, was ended by signal 9, as when memory runs out"):
+            asyncio.run(read(chat))

@@ -19,6 +19,7 @@ from stores.base.errors import BackendMissing, UnknownModel
 from stores.base.shortages import ended_by
 
 _GOODBYE_SECONDS = 2.0  # to end by itself
+_ENDING_SECONDS = 0.5  # from the end of what it says to its own
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def start(
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
         line = process.stdout.readline()
-        told = json.loads(line or json.dumps({"failed": _how_it_ended(process)}))
+        told = json.loads(line or _ended_at_once(process))
     except BaseException as error:
         process.kill()
         if not isinstance(error, (OSError, ValueError)):
@@ -87,11 +88,17 @@ def start(
     return Started(process, told["address"], key, told["context_tokens"])
 
 
-def _how_it_ended(process: subprocess.Popen[str]) -> str:
+def _ended_at_once(process: subprocess.Popen[str]) -> str:
+    killed = killed_by(process)
+    return json.dumps({"failed": f"it was ended by {killed}" if killed else "it ended at once"})
+
+
+def killed_by(process: subprocess.Popen[str]) -> str:
+    """The signal that ended it, as it is told; empty where none did. Waits a moment for its end."""
     with suppress(subprocess.TimeoutExpired):
-        if (code := process.wait(_GOODBYE_SECONDS)) < 0:
-            return f"it was ended by {ended_by(-code)}"
-    return "it ended at once"
+        if (code := process.wait(_ENDING_SECONDS)) < 0:
+            return ended_by(-code)
+    return ""
 
 
 def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | UnknownModel:
