@@ -25,7 +25,7 @@ MOST_LINES = {
     "assistant/learning": 10027,  # 330 more: reading tables (came from replay), shapes
     "assistant/replay": 7901,
     "benchmarks": 15471,  # 165 more: lookalikes.py
-    "tests": 60445,  # 940 more: orders, instead, models taken back, copies, secrets, damaged sets, shortages
+    "tests": 60460,  # 960 more: orders, instead, models taken back, copies, secrets, damaged sets, shortages
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

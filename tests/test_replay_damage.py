@@ -206,6 +206,21 @@ def test_a_file_of_lines_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         _messages(str(file), {})
 
 
+def test_an_empty_table_or_file_is_told_with_what_next(tmp_path: Path) -> None:
+    for name in ("none.jsonl", "none.txt"):
+        (tmp_path / name).touch()
+        with pytest.raises(WrongUsage, match=f"{name} (has no rows|holds no message)") as told:
+            _messages(str(tmp_path / name), {})
+        assert told.value.hint
+    (tmp_path / "blank.jsonl").write_text(json.dumps(QUESTION | {"question": " ", "context": "c"}))
+    for name in ("none.jsonl", "blank.jsonl"):
+        with pytest.raises(WrongUsage, match=f"{name} has no (rows|questions)") as told:
+            read_inputs(
+                [str(tmp_path / name)], data=None, splits=(), columns={"gold": "", "context": "context"}
+            )
+        assert told.value.hint
+
+
 def test_what_another_process_hands_over_is_read(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, b'{"question": "Who?"}\n')

@@ -118,7 +118,7 @@ def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
     except UnreadableDocument as error:
         raise WrongUsage(error.message, hint=error.hint) from error
     if not found:
-        raise WrongUsage(f"{name} holds no message")
+        raise WrongUsage(f"{name} holds no message", hint="Name a file with a message on each line.")
     return [Message(text) for text in found]
 
 

@@ -83,7 +83,7 @@ def read_inputs(
     together = [found if is_one else _apart(found, place, taken) for place, found in enumerate(sets, start=1)]
     for name, (_, questions) in zip(named, together, strict=True):
         if not questions:
-            raise WrongUsage(f"{name} has no questions")
+            raise WrongUsage(f"{name} has no questions", hint="Name another set, table or --split.")
     return Streamed(
         tuple(Path(name).name for name in named),
         tuple(passage for found, _ in together for passage in found),

@@ -72,7 +72,7 @@ def read_own(
     read = (row for split in splits or ("",) for row in read_table(path, split))
     rows = list({row.where: row for row in read}.values())  # a file may be of two splits: test/train.jsonl
     if not rows:
-        raise WrongUsage(f"{path} has no rows")
+        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
     chosen = question_columns(rows[0].record, columns)
     questions = asked(table_questions(rows, chosen, domain=path.name.split(".")[0]))
     if passages is not None:
@@ -101,7 +101,7 @@ def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
         )
     rows = list(read_table(path))
     if not rows:
-        raise WrongUsage(f"{path} has no rows")
+        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
     chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text, answers="")
     return [question.text for question in asked(table_questions(rows, chosen, domain=path.name))]
 
