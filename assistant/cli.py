@@ -20,6 +20,7 @@ from assistant.process.standard_streams import OutputUnwritable, drop_output, pr
 from assistant.terminal.text.printable import printable
 from stores.base.errors import DEFECT, VouchError, WrongUsage
 from stores.base.one_line import json_line
+from stores.base.shortages import shortage
 
 INTERRUPTED = 130
 READER_WENT_AWAY = 141
@@ -191,8 +192,9 @@ def run(arguments: list[str]) -> int:
     let_signals_end_us()
     prepare_streams()
     as_json = "--json" in arguments
+    given: dict[str, Any] = {}
     try:
-        result = _invoke(arguments)
+        result = _invoke(arguments, given)
         sys.stdout.flush()
     except OutputUnwritable as error:
         drop_output()
@@ -216,17 +218,23 @@ def run(arguments: list[str]) -> int:
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 0
     except Exception as error:  # noqa: BLE001 - the last place to catch it
-        return _report_defect(error, as_json=as_json)
+        if (lacking := shortage(error, given.get("places"))) is None:
+            return _report_defect(error, as_json=as_json)
+        _complain(lacking.message, lacking.exit_code, lacking.hint, None, as_json=as_json)
+        return lacking.exit_code
     return result if isinstance(result, int) else 0
 
 
-def _invoke(arguments: list[str]) -> object:
-    """As click's own `main`, which would answer a reader that went away with exit code 1."""
+def _invoke(arguments: list[str], given: dict[str, Any]) -> object:
+    """As click's own `main`, which would answer a reader that went away with exit code 1.
+
+    given: takes the options that every command knows, and what an `Invocation` adds.
+    """
     if instruction := os.environ.get("_VOUCH_COMPLETE"):
         from click.shell_completion import shell_complete
 
         return shell_complete(cli, {}, "vouch", "_VOUCH_COMPLETE", instruction)
-    with cli.make_context("vouch", list(arguments)) as context:
+    with cli.make_context("vouch", list(arguments), obj=given) as context:
         return cli.invoke(context)
 
 
@@ -257,14 +265,11 @@ def _report_defect(error: Exception, *, as_json: bool) -> int:
     from assistant.process.log import write_crash_report
     from assistant.settings.locations import find_locations
 
-    path = write_crash_report(find_locations(os.environ).state, error)
-    _complain(
-        f"a defect of ours: {type(error).__name__}",
-        DEFECT,
-        f"The report is in {path}.",
-        None,
-        as_json=as_json,
-    )
+    try:
+        where = f"The report is in {write_crash_report(find_locations(os.environ).state, error)}."
+    except OSError as unwritable:
+        where = f"No report could be written: {unwritable}."
+    _complain(f"a defect of ours: {type(error).__name__}", DEFECT, where, None, as_json=as_json)
     return DEFECT
 
 

@@ -24,6 +24,7 @@ from assistant.settings.settings_file import load_settings
 from assistant.terminal.plain.plainness import should_be_plain
 from stores.base.errors import OverTime, WrongUsage
 from stores.base.one_line import json_line
+from stores.base.shortages import temporary_folder
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -66,6 +67,12 @@ class Invocation:
         self.locations: Locations = find_locations(
             os.environ, data=given.get("data"), settings=given.get("settings")
         )
+        given["places"] = {  # that are written to, and how another one is named
+            self.locations.data: "Name another directory with --data.",
+            self.locations.cache: "Name another one with XDG_CACHE_HOME.",
+            self.locations.state: "Name another one with XDG_STATE_HOME.",
+            temporary_folder(): "Name another one with TMPDIR.",
+        }
         self.settings: Settings = load_settings(
             self.locations.settings, environ=os.environ, explicit=self.locations.settings_are_named
         )

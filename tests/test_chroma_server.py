@@ -124,9 +124,12 @@ def test_user_and_password_are_sent_and_never_shown(login: str) -> None:
     assert told.value.message.startswith(f"http://127.0.0.1:{port}: ")
 
 
-def test_a_password_in_what_is_no_url_is_not_shown_either() -> None:
+@pytest.mark.parametrize(
+    "url", ["htp://ann:s3cret@127.0.0.1", "htp://127.0.0.1?key=s3cret", "http://127.0.0.1:9?key=s3cret"]
+)
+def test_a_secret_in_what_is_no_servers_url_is_not_shown_either(url: str) -> None:
     with pytest.raises(StoreUnavailable) as told:
-        ChromaServerVectors("htp://ann:s3cret@127.0.0.1", "fake")
+        ChromaServerVectors(url, "fake")
     assert "s3cret" not in told.value.message + told.value.hint + str(told.value.__cause__)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from assistant.settings import config
 from assistant.settings.config import (
     SECTIONS,
     AnswerSettings,
+    IndexSettings,
     InvalidSection,
+    Json,
     MemorySettings,
     ModelSettings,
     RetrievalSettings,
@@ -108,11 +111,23 @@ def test_every_section_of_settings_can_be_named_in_the_file() -> None:
     assert set(SECTIONS) == {name for name in Settings.__dataclass_fields__ if name != "origins"}
 
 
-def test_the_password_in_a_store_address_is_not_shown() -> None:
-    settings = Settings(store=StoreSettings(url="sqlite:///me:hidden@host/vouch?password=hidden&x=1"))
+def test_of_what_may_hold_a_secret_the_names_are_shown_and_no_value() -> None:
+    model = ModelSettings(
+        backend="openai",
+        name="m",
+        base_url="https://host?hidden",
+        extra_headers=Json('{"api-key": "hidden"}'),
+        extra_body=Json('{"top_k": 7777, "user": {"key": ["hidden", {"of": "hidden"}]}}'),
+    )
+    store = StoreSettings(url="sqlite:///me:hidden@host/vouch?password=hidden&x=hidden")
+    settings = Settings(model=model, store=store, index=IndexSettings(url="http://me:hidden@h/?key=hidden"))
     shown = {key: value for key, value, _ in settings.in_force()}
-    assert shown["store.url"] == "sqlite://...@host/vouch?password=...&x=1"
-    assert "hidden" not in repr(settings)
+    assert shown["store.url"] == "sqlite://...@host/vouch?password=...&x=..."
+    assert shown["index.url"] == "http://...@h/?key=..."
+    assert (shown["model.base_url"], model.server) == ("https://host?...", "host")
+    assert shown["model.extra_headers"] == '{"api-key": "..."}'
+    assert shown["model.extra_body"] == '{"top_k": "...", "user": {"key": ["...", {"of": "..."}]}}'
+    assert "hidden" not in repr(replace(settings, model=replace(model, base_url="http://h")))
 
 
 def test_a_key_that_does_not_exist_has_no_origin() -> None:

@@ -406,4 +406,8 @@ def test_the_place_that_is_told_has_no_password() -> None:
         stores.database.database._place("postgresql://ann:secret@host/vouch")
         == "postgresql://ann:***@host/vouch"
     )
+    assert (
+        stores.database.database._place("postgresql://host/vouch?password=secret&sslmode=require")
+        == "postgresql://host/vouch?password=...&sslmode=..."
+    )
     assert stores.database.database._place("sqlite:////home/me/vouch.db") == "/home/me/vouch.db"

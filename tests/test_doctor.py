@@ -823,6 +823,21 @@ def test_a_model_server_is_asked_only_when_online(vouch: Vouch) -> None:
         assert "answers" in checks(vouch, "--online")["chat model"]["found"]
 
 
+def test_no_secret_of_the_settings_is_shown(vouch: Vouch) -> None:
+    vouch.set(
+        '[model]\nbackend = "openai"\nname = "m"\nbase_url = "http://127.0.0.1:9/v1?key=s3cret"\n'
+        'extra_headers = {Authorization = "Bearer s3cret"}\nextra_body = {user = {key = ["s3cret"]}}\n'
+        "retries = 0\n"
+    )
+    for ran in (
+        vouch.run("doctor", "-v"),
+        vouch.run("doctor", "--json", "--online", code=1),
+        vouch.run("ask", QUESTION),
+    ):
+        assert "s3cret" not in ran.out + ran.err
+        assert "http://127.0.0.1:9/v1" in ran.out + ran.err
+
+
 def test_each_setting_is_shown_with_where_it_came_from(vouch: Vouch) -> None:
     vouch.set("[answer]\nsentences = 2\n")
     found = vouch.run("doctor", "--json").objects

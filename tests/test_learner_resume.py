@@ -179,7 +179,7 @@ def test_a_training_that_was_killed_rests_before_it_goes_on(world: World) -> Non
     world.training.on_step = killed
     ended = world.run()
     assert (ended.state, ended.exit_code) == ("waiting", 3)
-    assert ended.reason == "the training was ended by signal 9"
+    assert ended.reason == "the training was ended by signal 9, as when memory runs out"
     assert world.rounds.is_broken_off(world.last)
     assert world.rounds.abandoned(RECIPE, even_resting=False) is None
     again, _, _ = go_on(world)

@@ -22,7 +22,7 @@ from assistant.process.log import (
     telling_arguments,
     write_crash_report,
 )
-from assistant.settings.config import LogSettings, Settings
+from assistant.settings.config import Json, LogSettings, ModelSettings, Settings
 from assistant.settings.locations import Locations
 
 ours = logging.getLogger("assistant.turns.turn")
@@ -87,6 +87,14 @@ def test_a_text_is_logged_itself_when_that_was_asked_for(tmp_path: Path, start: 
     start(log_text=True)
     ours.info("said", extra=fields(message=TextField("shown")))
     assert lines(tmp_path)[0]["fields"] == {"message": "shown"}
+
+
+def test_what_the_settings_send_to_a_server_is_in_no_line_whoever_says_it(tmp_path: Path) -> None:
+    model = ModelSettings(extra_body=Json('{"key": "Bearer sk-\\u00e412345"}'))
+    log = start_log(locations(tmp_path), Settings(model=model, log=LogSettings(log_text=True)))
+    theirs.warning("sent sk-ä12345, and got 401")
+    log.close()
+    assert lines(tmp_path)[0]["fields"]["message"] == "sent ..., and got 401"
 
 
 def test_a_text_prints_as_its_length() -> None:

@@ -33,6 +33,7 @@ from scripted_server import (
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.openai_habits import Habits, KnownHabits
+from agents.backends.openai_wire import split_credentials
 from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought
 from stores.base.errors import (
     BackendMissing,
@@ -554,6 +555,34 @@ async def test_a_password_in_the_address_is_in_no_error(make_chat: MakeChat, beh
         error = await failure_of_any_kind(make_chat(url, timeout_seconds=0.2, max_retries=0))
         assert server.base_url in str(error)
     assert_nowhere("hunter2", error)
+
+
+async def test_what_is_sent_beside_a_request_is_in_no_error(make_chat: MakeChat) -> None:
+    said = refuses(400, "no sk-in-header, sk-in-body and sk-in-list, but top_k 20")
+    beside = {"top_k": 20, "user": {"key": "sk-in-body", "keys": ["sk-in-list"]}}
+    with ScriptedServer(then=said) as server:
+        error = await failure_of_any_kind(
+            make_chat(
+                server.base_url,
+                headers={"Authorization": "Bearer sk-in-header"},
+                parameters=beside,
+                max_retries=0,
+            )
+        )
+    assert "top_k 20" in str(error)
+    assert_nowhere("sk-in", error)
+    address = "http://ann:hunter2@host/v1?key=sk-in-query"
+    assert split_credentials(address) == ("http://host/v1", ["hunter2", "sk-in-query"])
+
+
+async def test_a_proxy_whose_address_is_none_is_told_without_its_password(
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://ann:hun#ter2@127.0.0.1:9")  # read as a port
+    monkeypatch.setenv("NO_PROXY", "")
+    error = await failure(make_chat("http://127.0.0.1:9/v1"), ModelUnreachable)
+    assert str(error).startswith("The proxy of the environment")
+    assert_nowhere("hun", error)
 
 
 # What a server does not take

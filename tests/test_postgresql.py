@@ -218,6 +218,31 @@ def test_a_wrong_address_is_told_without_its_password(url: str, change: tuple[st
     assert refused.value.hint
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII", "EUC_JP"])
+def test_a_database_that_cannot_hold_all_text_is_refused(postgres: PostgresServer, encoding: str) -> None:
+    name = f"of_{encoding.lower()}"
+    postgres.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+    try:
+        with pytest.raises(WrongUsage) as told:
+            Database(postgres.url(name))
+    finally:
+        postgres.drop(postgres.url(name))
+    said = f"{postgres.url(name)}: the database has the encoding {encoding}, and Vouch needs UTF8"
+    assert (told.value.message, told.value.exit_code) == (said, 2)
+    assert "ENCODING 'UTF8'" in told.value.hint
+
+
+def test_text_is_kept_whatever_the_environment_says_of_its_encoding(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    opened = Database(url)
+    with opened.writing() as sql:
+        sql.add(User(name="東", created_at=now()))
+    assert names(opened) == {"東"}
+    opened.close()
+
+
 def test_a_server_that_does_not_run_is_told() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.learning.recipes.examples.table_rows import TableRow, read_table
 from assistant.replay.streams.datasets import (
     Order,
     ReplayPassage,
@@ -23,7 +24,6 @@ from assistant.replay.streams.datasets import (
     read_set,
     stream,
 )
-from assistant.replay.streams.table_rows import TableRow, read_table
 from assistant.replay.streams.tables import (
     PassageColumns,
     QuestionColumns,

@@ -39,6 +39,22 @@ def test_what_a_server_is_sent_beside_may_be_lists_and_sections(tmp_path: Path) 
             load_settings(file, environ={}, explicit=True)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ('extra_headers = "Authorization: Bearer s3cret"', r"extra_headers is '\.\.\.', but"),
+        ('extra_headers = {Authorization = "Bearer\\ns3cret"}', r"""is '{"Authorization": "\.\.\."}', but"""),
+        ('extra_body = {stream = true, k = {of = ["s3cret"]}}', r'"k": {"of": \["\.\.\."\]}'),
+        ('base_url = "http://ann:s3cret@h/?key=s3cret"', r"'http://\.\.\.@h/\?key=\.\.\.'"),
+        ('key_file = "s3cret"', r"key_file is '\.\.\.', but must be a path"),
+    ],
+)
+def test_a_mistake_in_what_may_hold_a_key_is_told_without_it(tmp_path: Path, wrong: str, shown: str) -> None:
+    with pytest.raises(WrongUsage, match=shown) as told:
+        loaded(tmp_path, f"[model]\n{wrong}\n")
+    assert "s3cret" not in told.value.message + told.value.hint
+
+
 def loaded(folder: Path, text: str, **environ: str) -> Settings:
     path = folder / "settings.toml"
     path.write_text(text, encoding="utf-8")

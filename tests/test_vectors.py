@@ -472,7 +472,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_lock_is_given_back(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_text", no_room)
-        with pytest.raises(StoreUnavailable, match="No space left"):
+        with pytest.raises(StoreUnavailable, match=": the disk is full"):
             ChromaVectors(tmp_path, "fake", writes=True)
     ChromaVectors(tmp_path, "fake", writes=True).close()
 

@@ -144,9 +144,9 @@ def test_a_query_never_meets_another_encoders_vectors(assistant: Assistant, loca
 
 def test_offline_refuses_a_server_elsewhere_before_anything_is_kept(locations: Locations) -> None:
     settings = replace(
-        Settings(), model=ModelSettings(backend="openai", base_url="https://example.org/v1", name="m")
+        Settings(), model=ModelSettings(backend="openai", base_url="https://example.org/v1?key=k", name="m")
     )
-    with pytest.raises(ModelUnreachable, match="--offline"):
+    with pytest.raises(ModelUnreachable, match=r"--offline keeps .*v1\?key=\.\.\.$"):
         _ = Assistant(settings, locations, offline=True).chat_model
 
 

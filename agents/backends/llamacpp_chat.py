@@ -17,11 +17,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.backends.llamacpp_child import LOADING_SECONDS, end, start
+from agents.backends.llamacpp_child import LOADING_SECONDS, end, killed_by, start
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.served_tokens import ServedTokens
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens
+from stores.base.errors import ModelError, ReplyCut
 
 _USUAL_CONTEXT_TOKENS = 8192  # or the model's own, if that is less: more would take gigabytes
 _LONGEST_SILENCE_SECONDS = 600.0  # of a child that lives: a long prompt takes minutes on one core
@@ -87,10 +88,18 @@ class LlamaCppChat:
     async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """The reply piece by piece; see `ChatModel.stream`."""
         chat, harmless = await self._asked(request.messages)
-        request = replace(request, messages=harmless)
-        async with aclosing(chat.stream(request)) as pieces:  # type: ignore[type-var]  # a generator
-            async for piece in pieces:
-                yield piece
+        request, child = replace(request, messages=harmless), self._kept
+        try:
+            async with aclosing(chat.stream(request)) as pieces:  # type: ignore[type-var]  # a generator
+                async for piece in pieces:
+                    yield piece
+        except ModelError as error:
+            if child and (killed := await asyncio.to_thread(killed_by, child.process)):
+                raise ReplyCut(
+                    f"llama.cpp, which wrote the reply of {self.name}, was ended by {killed}",
+                    hint="Ask again, name a smaller model in model.path, or lower model.context_tokens.",
+                ) from error
+            raise
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]

@@ -12,16 +12,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.backends.structured_replies import in_short
 from stores.base.errors import BackendMissing, UnknownModel
+from stores.base.shortages import ended_by
 
 LOADING_SECONDS = 60.0
 _GOODBYE_SECONDS = 2.0  # to end by itself
 _SPARE_BYTES = 2_000_000_000  # beyond what grows with the model
 _USUAL_CONTEXT_TOKENS = 8192
+_ENDING_SECONDS = 0.5  # from the end of what it says to its own
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ def start(
     try:
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
-        told = json.loads(process.stdout.readline() or '{"failed": "it ended at once"}')
+        line = process.stdout.readline()
+        told = json.loads(line or _ended_at_once(process))
     except BaseException as error:
         process.kill()
         if not isinstance(error, (OSError, ValueError)):
@@ -110,6 +114,19 @@ def _most_bytes(model_bytes: int, context_tokens: int) -> int:
     """
     kept = 3 * max(1.0, context_tokens / _USUAL_CONTEXT_TOKENS)
     return _SPARE_BYTES + int((1 + kept) * model_bytes)
+
+
+def _ended_at_once(process: subprocess.Popen[str]) -> str:
+    killed = killed_by(process)
+    return json.dumps({"failed": f"it was ended by {killed}" if killed else "it ended at once"})
+
+
+def killed_by(process: subprocess.Popen[str]) -> str:
+    """The signal that ended it, as it is told; empty where none did. Waits a moment for its end."""
+    with suppress(subprocess.TimeoutExpired):
+        if (code := process.wait(_ENDING_SECONDS)) < 0:
+            return ended_by(-code)
+    return ""
 
 
 def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | UnknownModel:

@@ -59,6 +59,7 @@ from stores.base.errors import (
     UnknownModel,
     WrongKey,
 )
+from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
     import httpx2
@@ -71,6 +72,7 @@ _ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server 
 _NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
 _USUAL_CONTEXT_TOKENS = 8192  # assumed where neither the settings nor the server say
+_CORRECT_PROXY = "Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY."
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 
 
@@ -115,12 +117,13 @@ class OpenAIChat:
         self._temperature = temperature
         self._parameters = dict(parameters or {})
         self._headers = dict(headers or {})
-        self._server, password = split_credentials(base_url)
+        self._server, in_address = split_credentials(base_url)
+        sent = [*self._headers.values(), *secret_words([self._headers, self._parameters])]
         self._failures = ServerFailures(
             model=model,
             server=self._server,
             has_key=bool(self._api_key),
-            secrets=[secret for secret in (self._api_key, password, *self._headers.values()) if secret],
+            secrets=[secret for secret in (self._api_key, *in_address, *sent) if secret],
             timeout_seconds=timeout_seconds,
             models=self._models,
         )
@@ -428,6 +431,11 @@ class OpenAIChat:
                 hint="Install socksio, or name the server in NO_PROXY.",
             ) from None
         except httpx2.InvalidURL as error:
+            if _is_readable(self._base_url):  # without the library's words: they may hold part of a password
+                raise ModelUnreachable(
+                    "The proxy of the environment cannot be used: its address is none",
+                    hint=_CORRECT_PROXY,
+                ) from None
             raise ModelUnreachable(
                 f"{self._server} is no address of a server: {self._failures.pruned(str(error))}",
                 hint="Correct base_url: it looks like http://127.0.0.1:8000/v1.",
@@ -435,11 +443,21 @@ class OpenAIChat:
         except ValueError as error:
             raise ModelUnreachable(
                 f"The proxy of the environment cannot be used: {self._failures.pruned(str(error))}",
-                hint="Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY.",
+                hint=_CORRECT_PROXY,
             ) from None
         client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
         _ = client.chat.completions  # imported on first use: 60 ms
         return client
+
+
+def _is_readable(url: str) -> bool:
+    import httpx2
+
+    try:
+        httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return False
+    return True
 
 
 def _http_client(base_url: str) -> httpx2.AsyncClient:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Thought, Tokens
+from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
     import openai
@@ -40,14 +41,15 @@ class ListedModel:
         return cls(length, getattr(model, "owned_by", "") == "vllm")
 
 
-def split_credentials(base_url: str) -> tuple[str, str]:
-    """The address as it may be shown, and the password that was in it or an empty string."""
+def split_credentials(base_url: str) -> tuple[str, list[str]]:
+    """The address as it may be shown, and what was in it that may not: the password, values of the query."""
     try:
         parts = urlsplit(base_url)
     except ValueError:  # brackets that do not close; the client says more
-        return "the server named by base_url", ""
+        return "the server named by base_url", []
+    secrets = [unquote(parts.password or ""), *secret_words([value for _, value in parse_qsl(parts.query)])]
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", "")), unquote(parts.password or "")
+    return urlunsplit((parts.scheme, host, parts.path, "", "")), secrets
 
 
 def as_sent(

@@ -24,6 +24,7 @@ from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
 from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
+from stores.base.shortages import shortage
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _SCORED_TOGETHER = 8  # continuations in one pass; more take more memory and are no faster on a CPU
-_NO_MEMORY = "DefaultCPUAllocator: not enough memory"  # torch's words; on a CPU it has no class for it
 _UNBOUNDED = 10**9  # tokenizers that know no longest text say 10^30
 
 
@@ -325,12 +325,10 @@ class _Streamer:
 @contextmanager
 def _enough_memory(name: str) -> Iterator[None]:
     """Within it, a machine out of memory is an error for a person."""
-    import torch
-
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-        if type(error) is RuntimeError and _NO_MEMORY not in str(error):
+    except (MemoryError, RuntimeError) as error:  # torch has no class of its own for it on a CPU
+        if shortage(error) is None:
             raise
         raise ModelRefused(
             f"There is not enough memory for {name}",

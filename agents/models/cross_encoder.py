@@ -25,6 +25,7 @@ from agents.models.exported_folders import Description, exporting_into, loading,
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of, valid_unicode
 from stores.base.errors import VouchError
+from stores.base.shortages import shortage
 
 DESCRIPTION_FILE = "cross_encoder.json"
 OVERLAP = 64  # tokens that neighbouring windows of a long passage share, where there is room for it
@@ -214,8 +215,9 @@ def _run_exporter(source: str, target: Path, *, tell: Callable[[str], None], off
     try:
         run_exporter("agents.models.exporters.export_cross_encoder", arguments, tell=tell, offline=offline)
     except ExportFailed as reason:
+        lacking = shortage(reason, {target.parent: ""})
         raise CrossEncoderUnavailable(
-            f"The cross-encoder {source} could not be prepared: {reason}",
+            f"The cross-encoder {source} could not be prepared: {lacking.message if lacking else reason}",
             hint="The export needs about 1 GB of memory and four times the size of the weights, once. "
             "Another judge can be named in settings.toml.",
         ) from None

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from stores.base.shortages import ended_by
+
 PARTIAL_PREFIX = ".partial-"  # folders that an export is still writing
 
 
@@ -69,7 +71,7 @@ def run_exporter(
             exporter.kill()
             raise
     if exporter.returncode < 0:
-        last = f"it was stopped by signal {-exporter.returncode} after: {last or 'nothing'}"
+        last = f"it was stopped by {ended_by(-exporter.returncode)}, after: {last or 'nothing'}"
     if exporter.returncode:
         raise ExportFailed(last.removeprefix("Error: "))
     return Path(answer)

@@ -11,6 +11,7 @@ from assistant.checks import environment, models, searched, stored
 from assistant.checks.check import Check, Look
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import VouchError
+from stores.base.shortages import shortage
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ def _looked(step: _Step) -> Check:
     except VouchError as error:
         return Check(step.name, "broken", error.message, error.hint)
     except Exception as error:  # noqa: BLE001 - what looks for faults does not end by one
+        if lacking := shortage(error):
+            return Check(step.name, "broken", lacking.message, lacking.hint)
         _log.error("%s: the look failed", step.name, exc_info=error)
         told = f"{type(error).__name__}: {error}".partition("\n")[0]
         return Check(step.name, "broken", told, "Correct what else is broken; if this stays, report it.")

@@ -12,6 +12,7 @@ from agents.base.interfaces import Encoder
 from assistant.checks.check import Check, Look
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
+from stores.base.secrets import without_secrets
 
 _LIBRARIES = {"llamacpp": "xllamacpp"}  # others are called as the backend is
 _EXTRAS = {"llamacpp": "local"}
@@ -58,7 +59,7 @@ def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
             "extractive: answers quote passages",
             "To have answers written, name a server: [model] in settings.toml.",
         )
-    where = f"at {model.base_url}"
+    where = f"at {without_secrets(model.base_url)}"
     if model.backend != "openai":
         where = f"by {model.backend} on this machine"
         if find_spec(_LIBRARIES.get(model.backend, model.backend)) is None:

@@ -22,6 +22,7 @@ import numpy as np
 from assistant.learning.steering import Budget, Steering
 from assistant.process.low_priority import give_way
 from stores.base.errors import DEFECT, OverTime, VouchError
+from stores.base.shortages import ended_by
 from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors
 
@@ -47,7 +48,7 @@ class TrainingKilled(TrainingFailed):
     """The child was killed from outside; what it had reached is kept."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"the training was ended by signal {number}", exit_code=3)
+        super().__init__(f"the training was ended by {ended_by(number)}", exit_code=3)
 
 
 class TimeOver(OverTime):

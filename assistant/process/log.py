@@ -28,6 +28,7 @@ from tempfile import gettempdir
 
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations, make_private_directory
+from stores.base.secrets import HIDDEN
 
 _OURS = ("assistant", "agents", "stores")  # packages whose events are written without anyone's text in them
 
@@ -67,7 +68,7 @@ def start_log(locations: Locations, settings: Settings) -> DailyLog:
     with contextlib.suppress(OSError):
         make_private_directory(locations.state)
     delete_old_logs(locations.state, days=settings.log.days, today=datetime.now(UTC).date())
-    log = DailyLog(locations.state, with_text=settings.log.log_text)
+    log = DailyLog(locations.state, with_text=settings.log.log_text, secrets=settings.model.secrets)
     root.addHandler(log)
     for name in _OURS:
         logging.getLogger(name).setLevel(settings.log.level.upper())
@@ -87,17 +88,22 @@ def delete_old_logs(folder: Path, *, days: int, today: date) -> None:
 class DailyLog(logging.Handler):
     """Appends each record as one JSON line to the file of its day, in UTC; several processes may share it."""
 
-    def __init__(self, folder: Path, *, with_text: bool) -> None:
+    def __init__(self, folder: Path, *, with_text: bool, secrets: Sequence[str] = ()) -> None:
+        """secrets: are never written, whoever says them."""
         super().__init__()
         self._folder = folder
         self._with_text = with_text
+        self._secrets = [json.dumps(secret)[1:-1] for secret in secrets]
         self._day = ""
         self._file: int | None = None
         self._is_torn = False  # the last line was written in part, as on a full disk
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            self._append(json.dumps(self._line(record)).encode() + b"\n", record)
+            line = json.dumps(self._line(record))
+            for secret in self._secrets:
+                line = line.replace(secret, HIDDEN)
+            self._append(line.encode() + b"\n", record)
         except Exception:  # noqa: BLE001 - a log must never break, or print over, what it tells about
             self._drop_file()
 

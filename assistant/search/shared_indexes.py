@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from filelock import FileLock, Timeout
 
 from agents.base.interfaces import Encoder
-from assistant.settings.config import Settings, without_password
+from assistant.settings.config import Settings
 from stores.base.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
+from stores.base.secrets import without_secrets
 from stores.database.database import Database
 from stores.search.shared_index import shared_vectors
 
@@ -43,7 +44,7 @@ class SharedIndexes:
         if database.is_postgresql and kind != "exact" and not self._url:
             raise InvalidSetting("index.kind", kind, "exact, or chroma with index.url, beside PostgreSQL")
         self._kind = kind
-        self.name = without_password(self._url) if self._url else kind
+        self.name = without_secrets(self._url) if self._url else kind
         self.exact_up_to = _NEVER if kind == "exact" else settings.retrieval.exact_up_to
         self._opened: dict[str, _Opened] = {}  # by encoder version
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from assistant.settings.themes import THEMES, nearest_theme
 from stores.base.errors import InvalidSetting
+from stores.base.secrets import HIDDEN, hidden, secret_words, without_secrets
 
 DEFAULT = "default"  # the origin of what nobody set
 
@@ -34,6 +35,8 @@ _OF_LOSSES = {
 _OURS = frozenset(("messages", "model", "stream"))  # of a request
 _WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
+_ADDRESSES = frozenset(("model.base_url", "store.url", "index.url"))
+_SECRETIVE = frozenset(("model.extra_body", "model.extra_headers"))
 
 
 class InvalidSection(InvalidSetting):
@@ -93,13 +96,20 @@ class ModelSettings:
     price_sent: float = 0.0  # of a million tokens, in any currency; with it or the next, a server counts them
     price_written: float = 0.0
     stop: Json = _NO_LIST  # texts that end a reply
-    extra_body: Json = _NO_SECTION  # further parameters of a request, by the server's names
-    extra_headers: Json = _NO_SECTION  # sent with each request
+    # further parameters of a request, by the server's names, and what is sent with each; may hold keys
+    extra_body: Json = field(default=_NO_SECTION, repr=False)
+    extra_headers: Json = field(default=_NO_SECTION, repr=False)
 
     @property
     def server(self) -> str:
         """The host that is asked, with the port it names; empty where Vouch runs the model itself."""
-        return self.base_url.partition("://")[2].partition("/")[0] if self.backend == "openai" else ""
+        after = self.base_url.partition("://")[2]
+        return re.split(r"[/?#]", after, maxsplit=1)[0] if self.backend == "openai" else ""
+
+    @property
+    def secrets(self) -> list[str]:
+        """What it sends that may be a key, and is not to be shown."""
+        return [*secret_words([self.extra_body.read(), self.extra_headers.read()])]
 
     def cost(self, sent: int, written: int) -> float:
         """Of so many tokens."""
@@ -122,7 +132,7 @@ class ModelSettings:
             ("model.backend", self.backend, self.backend in _BACKENDS, _one_of(_BACKENDS)),
             (
                 "model.base_url",
-                without_password(self.base_url),
+                without_secrets(self.base_url),
                 _is_web_address(self.base_url) if self.base_url else not asks_server,
                 address,
             ),
@@ -138,7 +148,7 @@ class ModelSettings:
                 self.path.startswith(("/", "~/")) or not (self.path or self.backend == "llamacpp"),
                 "a path from / or ~/, set when model.backend is 'llamacpp'",
             ),
-            ("model.key_file", self.key_file, absolute or not self.key_file, "a path from / or ~/"),
+            ("model.key_file", HIDDEN, absolute or not self.key_file, "a path from / or ~/, and no key"),
             ("model.timeout_seconds", self.timeout_seconds, 0 < self.timeout_seconds < 1e6, "above 0"),
             ("model.retries", self.retries, 0 <= self.retries <= 100, "between 0 and 100"),
             ("model.max_tokens", self.max_tokens, self.max_tokens >= 1, "1 or more"),
@@ -154,13 +164,13 @@ class ModelSettings:
             ("model.stop", self.stop, _are_texts(self.stop.read()), 'a list of texts, such as ["END"]'),
             (
                 "model.extra_body",
-                self.extra_body,
+                fit_to_show("model.extra_body", self.extra_body),
                 _OURS.isdisjoint(self.extra_body.read()),
                 f"a section without {', '.join(sorted(_OURS))}, which are Vouch's to say",
             ),
             (
                 "model.extra_headers",
-                self.extra_headers,
+                fit_to_show("model.extra_headers", self.extra_headers),
                 _are_texts(self.extra_headers.read().values(), of_headers=True),
                 "a section whose values are text that a header can carry",
             ),
@@ -394,7 +404,7 @@ class StoreSettings:
         known = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
         is_address = not self.url or self.url.startswith(known)
         expected = "empty, or an address such as postgresql+psycopg://ann@localhost/vouch"
-        _require(("store.url", without_password(self.url), is_address, expected))
+        _require(("store.url", without_secrets(self.url), is_address, expected))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -411,7 +421,7 @@ class IndexSettings:
             ("index.kind", self.kind, self.kind in _INDEXES, _one_of(_INDEXES)),
             (
                 "index.url",
-                without_password(self.url),
+                without_secrets(self.url),
                 fits,
                 "empty, or the address of a Chroma server such as http://127.0.0.1:8000, with kind chroma",
             ),
@@ -494,7 +504,7 @@ class Settings:
         return self.origins.get(key, DEFAULT)
 
     def in_force(self) -> Iterator[tuple[str, object, str]]:
-        """Every setting as key, value and origin, fit to be shown: a password in an address is left out."""
+        """Every setting as key, value and origin, fit to be shown; see `fit_to_show`."""
         for key in FILE_KEYS:
             section, _, name = key.partition(".")
             value = getattr(getattr(self, section), name)
@@ -502,8 +512,7 @@ class Settings:
                 for binding, pressed in value.items():
                     yield f"{key}.{binding}", pressed, self.origin(f"{key}.{binding}")
             else:
-                is_address = key in ("store.url", "index.url")
-                yield key, without_password(value) if is_address else value, self.origin(key)
+                yield key, fit_to_show(key, value), self.origin(key)
 
 
 SECTIONS: dict[str, type[Any]] = {
@@ -524,10 +533,18 @@ FILE_KEYS = tuple(f"{name}.{f.name}" for name, kind in SECTIONS.items() for f in
 KNOWN_KEYS = frozenset((*FILE_KEYS, "user"))
 
 
-def without_password(url: str) -> str:
-    """An address fit to be shown: without the user and password that it may hold."""
-    url = re.sub(r"://.*@", "://...@", url, flags=re.DOTALL)
-    return re.sub(r"([?&]password=)[^&]*", r"\1...", url, flags=re.IGNORECASE)
+def fit_to_show(key: str, value: object) -> object:
+    """A setting's value without what may be a secret: in an address, or in what is sent with each request.
+
+    value: of any type, as a file may hold it.
+    """
+    if key in _SECRETIVE:
+        return (
+            Json(json.dumps(hidden(value.read()), ensure_ascii=False))
+            if isinstance(value, Json)
+            else hidden(value)
+        )
+    return without_secrets(value) if key in _ADDRESSES and isinstance(value, str) else value
 
 
 def _one_of(words: Sequence[str]) -> str:

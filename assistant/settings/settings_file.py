@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assistant.settings.config import FILE_KEYS, SECTIONS, InvalidSection, Json, Settings
+from assistant.settings.config import FILE_KEYS, SECTIONS, InvalidSection, Json, Settings, fit_to_show
 from stores.base.errors import WrongUsage
 from stores.base.one_line import without_controls
 
@@ -158,7 +158,8 @@ class _SettingsFile:
                     values[key] = _typed(found, defaults[key])
             except TypeError as error:
                 refused.add(f"{name}.{key}")
-                self._complain((name, key), f"{name}.{key} is {_shown(found)}, but must be {error}")
+                shown = _shown(fit_to_show(f"{name}.{key}", found))
+                self._complain((name, key), f"{name}.{key} is {shown}, but must be {error}")
             else:
                 self.origins[f"{name}.{key}"] = self._place((name, key))
         try:

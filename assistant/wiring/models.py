@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from assistant.settings.config import DEFAULT
 from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable, VouchError
+from stores.base.secrets import without_secrets
 
 if TYPE_CHECKING:
     from agents.answering.memory_answers import MemoryAnswers
@@ -272,7 +273,7 @@ class Models(Search):
         if model.backend == "openai":
             if self._offline and not _is_on_this_machine(model.base_url):
                 raise ModelUnreachable(
-                    f"--offline keeps Vouch from asking {model.base_url}",
+                    f"--offline keeps Vouch from asking {without_secrets(model.base_url)}",
                     hint="Leave --offline out, or set model.backend to extractive.",
                 )
             from agents.backends.openai_chat import OpenAIChat

@@ -6,6 +6,8 @@ passages     the plain `Passage` that everything above handles, and the spaces i
 statement_links  what one statement does to another, and whether it still holds
 entities     a row of a knowledge base, and how a passage holds it
 regular_files  files opened without waiting for what only pretends to be one
+secrets      what may hold a key or a password, as it may be shown
+shortages    what a machine has run out of, as errors
 syncing      what is to be there after a power cut as well
 one_line     text from outside, fit for one line of a terminal
 file_names   paths as text that can be printed, stored, and led back to their files

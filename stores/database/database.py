@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, TryAgain, WrongUsage
+from stores.base.secrets import without_values
+from stores.base.shortages import lacks_files, shortage, temporary_folder, too_many_files
 
 HEAD = "0010"  # the newest schema; a test holds it to the migrations
 KNOWN_SCHEMAS = (
@@ -149,6 +152,7 @@ def _engine(url: str) -> Engine:
                 "connect_timeout": int(_BUSY_SECONDS),
                 "options": f"-c lock_timeout={int(_BUSY_SECONDS * 1000)} -c timezone=UTC",
                 "application_name": "vouch",
+                "client_encoding": "UTF8",  # whatever PGCLIENTENCODING says
             },
         )
     except ModuleNotFoundError as error:
@@ -161,7 +165,19 @@ def _engine(url: str) -> Engine:
             "store.url is no address of a database", hint="Change it in settings.toml."
         ) from None
     event.listen(engine, "begin", _begin_postgresql)
+    # before SQLAlchemy's own: of SQL_ASCII it would get bytes, and fail
+    event.listen(engine, "connect", partial(_must_hold_all_text, place=_place(url)), insert=True)
     return engine
+
+
+def _must_hold_all_text(connection: Any, _record: Any, *, place: str) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise WrongUsage(
+            f"{place}: the database has the encoding {encoding}, and Vouch needs UTF8",
+            hint="Create another one and name it in store.url: "
+            "CREATE DATABASE name ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0",
+        )
 
 
 def _set_up_connection(connection: Any, _record: Any) -> None:
@@ -269,7 +285,7 @@ def database_file(url: str) -> Path | None:
 
 def server_address(url: str) -> str:
     """A server's URL as its own programs take it, without the password, which they are given otherwise."""
-    parts = make_url(url).difference_update_query(["password"])
+    parts = make_url(url).difference_update_query(["password", "sslpassword"])
     return parts._replace(drivername="postgresql", password=None).render_as_string()
 
 
@@ -277,23 +293,36 @@ def _place(url: str) -> str:
     """Where the database is, as it can be shown: the file, or the address without a password."""
     parts = make_url(url)
     is_file = parts.get_backend_name() == "sqlite" and parts.database
-    return str(parts.database) if is_file else parts.render_as_string(hide_password=True)
+    return str(parts.database) if is_file else without_values(parts.render_as_string(hide_password=True))
 
 
 @contextmanager
-def told_plainly(url: str) -> Iterator[None]:
-    """Turns what a driver reports about locks, space and permissions into our own error."""
+def told_plainly(url: str, *, writes_to: Path | None = None) -> Iterator[None]:
+    """Turns what a driver reports about locks, space and permissions into our own error.
+
+    writes_to: the folder or file that is written, where it is not the database's own.
+    """
     try:
         yield
     except Exception as error:
         if not _is_a_drivers(error):
             raise
         reported = getattr(error, "orig", error)
+        if (file := writes_to or database_file(url)) and (lacking := _lacking(reported, file)):
+            raise lacking from error
         words = f"{type(reported).__name__}: {reported}".lower()  # a server tells in its own language
         for symptom, message, hint in _SYMPTOMS:
             if symptom in words:
                 raise StoreUnavailable(f"{_place(url)}: {message}", hint=hint) from error
         raise
+
+
+def _lacking(reported: BaseException, file: Path) -> TryAgain | None:
+    """What SQLite lacks that writes a file; also why it cannot open any."""
+    if "unable to open" in str(reported) and lacks_files():
+        return too_many_files()
+    temporary = temporary_folder("SQLITE_TMPDIR")
+    return shortage(reported, {file: "Nothing was lost.", temporary: "Name another one with SQLITE_TMPDIR."})
 
 
 def _is_a_drivers(error: Exception) -> bool:
@@ -305,8 +334,8 @@ def _is_a_drivers(error: Exception) -> bool:
 _SYMPTOMS = (
     ("database is locked", "another process is writing", "Try again, or end the other process."),
     ("lock timeout", "another process is writing", "Try again, or end the other process."),
-    ("disk is full", "the disk is full", "Make room, then try again; nothing was lost."),
-    ("no space left", "the disk is full", "Make room, then try again; nothing was lost."),
+    ("no space left", "the server's disk is full", "Make room there, then try again; nothing was lost."),
+    ("out of memory", "the server has no memory left", "Try again in a while; nothing was lost."),
     ("readonly database", "it may only be read", "Give yourself write permission to the data directory."),
     ("read-only transaction", "it may only be read", "Name the server that takes writes in store.url."),
     ("unable to open", "it cannot be opened", "Check that the data directory exists and is yours."),

@@ -123,7 +123,7 @@ def restore_backup(file: Path, target: Path, *, data: Path, replace: bool = Fals
 
 def _copy_database(source: Path, copy: Path) -> None:
     """One consistent copy, without what was deleted, also while others write."""
-    with told_plainly(_url(source)), closing(_opened_to_read(source)) as connection:
+    with told_plainly(_url(source), writes_to=copy.parent), closing(_opened_to_read(source)) as connection:
         connection.execute("VACUUM INTO ?", (str(copy),))
 
 

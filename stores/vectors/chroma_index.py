@@ -29,6 +29,8 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from stores.base.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
+from stores.base.secrets import without_values
+from stores.base.shortages import shortage
 from stores.vectors.exact import Vector, Vectors
 
 _BATCH = 2_000  # ChromaDB takes at most 5,461 rows at once
@@ -170,7 +172,7 @@ class ChromaVectors(_CollectionVectors):
         try:
             yield
         except OSError as error:
-            raise StoreUnavailable(
+            raise shortage(error, {self.folder: ""}) or StoreUnavailable(
                 f"{self.folder}: the index cannot be used ({error})",
                 hint="Make the folder readable and writable for this user, or run `vouch doctor`.",
             ) from error
@@ -241,7 +243,7 @@ class ChromaServerVectors(_CollectionVectors):
                 return work(self._find_collection())
         except Exception as error:
             raise StoreUnavailable(
-                f"{self._url}: no answer as of a ChromaDB server ({_in_a_line(error)})",
+                f"{without_values(self._url)}: no answer as of a ChromaDB server ({_in_a_line(error)})",
                 hint="Start it (`chroma run --path FOLDER`) or correct the URL; nothing is lost meanwhile: "
                 "what changes waits in the database until the index can be written.",
             ) from error
@@ -281,7 +283,7 @@ def _server_at(url: str, login: str) -> tuple[Any, Any]:
         server: Any = system.instance(FastAPI)
     except Exception as error:
         raise StoreUnavailable(
-            f"{url}: not the URL of a ChromaDB server ({_in_a_line(error)})",
+            f"{without_values(url)}: not the URL of a ChromaDB server ({_in_a_line(error)})",
             hint="Write it like http://127.0.0.1:8000.",
         ) from error
     server._session.timeout = (_CONNECT_SECONDS, _ANSWER_SECONDS, _ANSWER_SECONDS, _ANSWER_SECONDS)

@@ -25,7 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock, Timeout
 
-from stores.base.errors import IndexWrittenElsewhere, StoreUnavailable
+from stores.base.errors import IndexWrittenElsewhere, StoreUnavailable, TryAgain
+from stores.base.shortages import shortage
 from stores.base.syncing import sync
 from stores.vectors.build_snapshot import build_vectors, check_shape
 from stores.vectors.exact import ExactVectors, Vector, Vectors
@@ -231,8 +232,8 @@ class FaissVectors:
                 raise self._unusable(error) from error
             yield state
 
-    def _unusable(self, error: OSError) -> StoreUnavailable:
-        return StoreUnavailable(
+    def _unusable(self, error: OSError) -> TryAgain:
+        return shortage(error, {self.folder: ""}) or StoreUnavailable(
             f"{self.folder}: the index cannot be used ({error})",
             hint="Make the folder readable and writable for this user, or run `vouch doctor`.",
         )

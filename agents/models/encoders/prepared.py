@@ -22,6 +22,7 @@ from agents.models.encoders.multilingual import MultilingualDescription, Multili
 from agents.models.exported_folders import exporting_into
 from agents.models.exporter_process import ExportFailed, run_exporter
 from stores.base.errors import EncoderUnavailable
+from stores.base.shortages import shortage
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 MULTILINGUAL = "multilingual"  # as a source: the packaged half that knows sixteen languages
@@ -146,9 +147,10 @@ def _run_exporter(source: _Source, cache_dir: Path, *, tell: Callable[[str], Non
     try:
         answer = run_exporter(module, arguments, tell=tell, offline=offline or is_local)
     except ExportFailed as reason:
+        lacking = shortage(reason, {cache_dir: ""})
         raise EncoderUnavailable(
-            f"The encoder {source.name} could not be prepared: {reason}",
-            hint="The export needs about 1.5 GB of memory, once. "
+            f"The encoder {source.name} could not be prepared: {lacking.message if lacking else reason}",
+            hint=f"The export needs about 1.5 GB of memory, and room in {cache_dir}, once. "
             "Another encoder can be named in settings.toml.",
         ) from None
     return cache_dir / answer.name

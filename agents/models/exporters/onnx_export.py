@@ -19,6 +19,7 @@ from agents.models.exported_folders import TOKENIZER_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
+from stores.base.shortages import shortage
 from stores.base.syncing import sync
 
 if TYPE_CHECKING:
@@ -182,7 +183,9 @@ def exporting(export: Callable[[Callable[[str], None]], Path]) -> int:
         print(f"Error: {error.message}", file=screen)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - whatever it was, this is all that the parent will hear
-        print(f"Error: {type(error).__name__}: {said_by(error)}", file=screen)
+        lacking = shortage(error)
+        said = lacking.message if lacking else f"{type(error).__name__}: {said_by(error)}"
+        print(f"Error: {said}", file=screen)
         return 1
     print(folder, file=answer, flush=True)
     return 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Mapping
-from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import click
@@ -161,7 +159,7 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
     check_replies(options["replies"], call.tell, asks_a_model=True)
     progress = Progress(call)
     watch = be_led(call) if options["led"] else progress.watch
-    with disk_told(Path(gettempdir()), goes_on=False):
+    with disk_told(call.locations.data, goes_on=False):  # where it works on copies
         return compare(
             call,
             options["named"],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.invocation import Invocation
-from stores.base.errors import NotFound, WrongUsage
+from stores.base.errors import NotFound, UnreadableDocument, WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -107,22 +107,19 @@ def compare(
 def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
     """The questions of a table, or the lines of another file."""
     from assistant.replay.runs.conversations import Message
-    from assistant.replay.streams.own_tables import messages_of
-    from assistant.replay.streams.table_rows import is_table
+    from assistant.replay.streams.own_tables import messages_in, messages_of
 
-    path = Path(name)
-    if name != "-" and not path.exists():
+    if name != "-" and not Path(name).exists():
         raise WrongUsage(
             f"there is no file or folder {name}",
             hint="Name the number of a session, a table of questions, a file of lines, or -.",
         )
-    if name != "-" and (columns or is_table(path)):
-        found = messages_of(path, columns)
-    else:
-        text = sys.stdin.read() if name == "-" else path.read_text(encoding="utf-8", errors="replace")
-        found = [line.strip() for line in text.splitlines() if line.strip()]
+    try:
+        found = messages_in(sys.stdin.read()) if name == "-" else messages_of(Path(name), columns)
+    except UnreadableDocument as error:
+        raise WrongUsage(error.message, hint=error.hint) from error
     if not found:
-        raise WrongUsage(f"{name} holds no message")
+        raise WrongUsage(f"{name} holds no message", hint="Name a file with a message on each line.")
     return [Message(text) for text in found]
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import errno
-import os
-import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from stores.base.errors import StoreUnavailable, VouchError, WrongUsage
+from stores.base.shortages import AS_GOOD_AS_NOTHING, disk_full, room, shortage, temporary_folder
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 _NOT_TO_BE_WRITTEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
-_AS_GOOD_AS_NOTHING = 1 << 16  # bytes
+_GOES_ON = " The same command, without --fresh, goes on where it was."
 _NAME_ANOTHER = "Name another folder with --out."
 
 
@@ -31,8 +30,8 @@ def make_folder(folder: Path) -> None:
         file = next(each for each in (folder, *folder.parents) if each.exists())
         raise WrongUsage(f"{folder} cannot be a folder: {file} is a file", hint=_NAME_ANOTHER) from error
     except OSError as error:
-        if _is_full(error):
-            raise _full(folder) from error
+        if lacking := shortage(error, {folder: ""}):
+            raise lacking from error
         said = f"{folder} cannot be written to: {error.strerror}"
         raise StoreUnavailable(said, hint=_NAME_ANOTHER) from error
 
@@ -41,14 +40,17 @@ def make_folder(folder: Path) -> None:
 def disk_told(folder: Path, *, goes_on: bool = True) -> Iterator[None]:
     """Turns what the system says of the disk into our own error: full, not to be written, the folder gone.
 
-    folder: of the replay. A child process whose disk is full cannot always say so: then the disk is asked.
-    goes_on: the same command finds there what was played.
+    folder: what is written to. A child process whose disk is full cannot always say so: then it is asked.
+    goes_on: the same command finds in the folder what was played.
     """
     try:
         yield
-    except OSError as error:
-        if _is_full(error):
-            raise _full(Path(error.filename or folder), goes_on=goes_on) from error
+    except (OSError, sqlite3.Error) as error:
+        if lacking := shortage(error, {folder: "", temporary_folder(): ""}):
+            lacking.hint += _GOES_ON if goes_on else ""
+            raise lacking from error
+        if not isinstance(error, OSError):
+            raise
         if error.errno in _NOT_TO_BE_WRITTEN:
             said = f"{error.filename or folder}: {error.strerror}"
             raise StoreUnavailable(said, hint=_NAME_ANOTHER if goes_on else "") from error
@@ -58,15 +60,11 @@ def disk_told(folder: Path, *, goes_on: bool = True) -> Iterator[None]:
     except VouchError as error:
         if _is_trainings(error) and not folder.is_dir():
             raise _gone(folder) from error
-        if _is_trainings(error) and shutil.disk_usage(folder).free < _AS_GOOD_AS_NOTHING:
-            raise _full(folder) from error
+        if _is_trainings(error) and room(folder) < AS_GOOD_AS_NOTHING:
+            lacking = disk_full(error, {folder: ""})
+            lacking.hint += _GOES_ON
+            raise lacking from error
         raise
-
-
-def _is_full(error: OSError) -> bool:
-    """A copy of a folder tells of each file in words alone."""
-    in_words = isinstance(error, shutil.Error) and any(os.strerror(number) in str(error) for number in _FULL)
-    return error.errno in _FULL or in_words
 
 
 def _is_trainings(error: VouchError) -> bool:
@@ -77,9 +75,3 @@ def _is_trainings(error: VouchError) -> bool:
 
 def _gone(folder: Path) -> StoreUnavailable:
     return StoreUnavailable(f"{folder} was taken away meanwhile", hint="The same command begins anew.")
-
-
-def _full(place: Path, *, goes_on: bool = True) -> StoreUnavailable:
-    again = ", without --fresh: it goes on where it was." if goes_on else "."
-    hint = f"Make room, then give the same command again{again}"
-    return StoreUnavailable(f"{place}: the disk is full", hint=hint)

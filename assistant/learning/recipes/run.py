@@ -25,6 +25,7 @@ import torch
 
 from agents.models.exporters.onnx_export import said_by
 from stores.base.errors import DEFECT, TryAgain, VouchError
+from stores.base.shortages import shortage
 
 SETTINGS = "settings.json"  # in the folder that is made: how it came about
 STOPPED = 130  # exit code
@@ -112,6 +113,9 @@ def run(
         print(f"Error: {said_by(error)}", file=sys.stderr)
         return TryAgain.exit_code
     except Exception as error:  # noqa: BLE001 - the last place to catch it
+        if lacking := shortage(error):
+            print(f"Error: {lacking.message}", file=sys.stderr)
+            return lacking.exit_code
         traceback.print_exc()
         print(f"Error: {type(error).__name__}: {said_by(error)}", file=sys.stderr)
         return DEFECT

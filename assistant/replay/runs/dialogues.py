@@ -41,7 +41,7 @@ from assistant.replay.runs.steps import AskedStep
 from assistant.replay.storage.folder import MODEL
 from assistant.replay.streams.datasets import ReplayQuestion, stream
 from stores.base.entities import Entity, entity_text
-from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import WrongUsage
 from stores.learning.dialogue_lessons import DialogueLesson, ToldEntity
 
 _SERVED = "served"
@@ -109,9 +109,6 @@ def read_dialogue_sets(
                 raise WrongUsage(
                     f"{error.filename} is not there", hint="Sets have the splits train, dev and test."
                 ) from error
-            except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
-                reason = f"the split {split} of {name} cannot be read there ({type(error).__name__}: {error})"
-                raise UnreadableDocument(data, reason) from error
         told = [moment for moment in found if moment.entities and moment.told.tells]
         if not told:
             raise WrongUsage(f"{name} has no turn over a knowledge base there")

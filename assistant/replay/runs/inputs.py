@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from assistant.replay.streams.datasets import (
     stream,
 )
 from assistant.replay.streams.own_tables import Found, Tell, asked, read_own
-from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import WrongUsage
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def read_inputs(
     together = [found if is_one else _apart(found, place, taken) for place, found in enumerate(sets, start=1)]
     for name, (_, questions) in zip(named, together, strict=True):
         if not questions:
-            raise WrongUsage(f"{name} has no questions")
+            raise WrongUsage(f"{name} has no questions", hint="Name another set, table or --split.")
     return Streamed(
         tuple(Path(name).name for name in named),
         tuple(passage for found, _ in together for passage in found),
@@ -130,9 +129,6 @@ def _set(data: Path | None, name: str, splits: Sequence[str]) -> Found:
             raise WrongUsage(
                 f"{error.filename} is not there", hint="--sets names the data folder."
             ) from error
-        except (ValueError, KeyError, EOFError, OSError, zlib.error) as error:
-            reason = f"the split {split} of {name} cannot be read there ({type(error).__name__}: {error})"
-            raise UnreadableDocument(data, reason) from error
         passages |= {passage.id: passage for passage in found.passages}
         questions += found.questions
     often = Counter(question.id for question in questions).most_common(1)

@@ -36,7 +36,11 @@ class Recording:
         self._file = LineFile(file, is_ours=False)
         self._known: dict[str, Any] = {}
         for line in self._file.lines:
-            if isinstance(line, dict) and isinstance(line.get("request"), str) and "reply" in line:
+            if (
+                isinstance(line, dict)
+                and isinstance(line.get("request"), str)
+                and _is_reply(line.get("reply"))
+            ):
                 self._known.setdefault(line["request"], line["reply"])
 
     @property
@@ -53,6 +57,12 @@ class Recording:
         if key not in self._known:
             self._known[key] = reply
             self._file.append({"request": key, "reply": reply})
+
+
+def _is_reply(reply: object) -> bool:
+    if isinstance(reply, list):
+        return all(isinstance(piece, str) or (isinstance(piece, dict) and "cut" in piece) for piece in reply)
+    return isinstance(reply, dict) and not reply.keys().isdisjoint(("value", "malformed", "none"))
 
 
 class RecordedChat:

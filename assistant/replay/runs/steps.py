@@ -18,6 +18,7 @@ from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.reranker import Judgement
 from assistant.replay.methods.method import Asked, JudgedQuestion
 from assistant.replay.storage.line_file import LineFile
+from stores.base.errors import WrongUsage
 from stores.base.passages import Passage
 
 _ASKED, _LEARNED = "asked", "learned"
@@ -55,7 +56,7 @@ class Steps:
     """The steps of a run, in a file."""
 
     def __init__(self, file: Path) -> None:
-        self._file = LineFile(file)
+        self._place, self._file = file, LineFile(file)
         self._passages: dict[int, Passage] = {}
         self._read()
 
@@ -110,8 +111,13 @@ class Steps:
         self._asked: list[AskedStep] = []
         self._learned: list[LearnedStep] = []
         self._passages.clear()
-        for row in self._file.lines:
-            self._take(row)
+        for number, row in enumerate(self._file.lines, start=1):
+            try:
+                self._take(row)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise WrongUsage(
+                    f"{self._place}, line {number} is no step of a replay", hint="Begin anew with --fresh."
+                ) from error
 
     def _take(self, row: Mapping[str, Any]) -> None:
         if row["step"] == _LEARNED:

@@ -62,13 +62,18 @@ class LineFile:
             return
         try:
             read = json.loads(line)
-        except ValueError:  # no UTF-8 is one, too
+        except (
+            ValueError,
+            RecursionError,
+        ):  # no UTF-8 is one, too; the other is of what is nested too deeply
             self.broken.append(number)
         else:
             self.lines.append(read)
 
 
 def _content(path: Path) -> bytes:
+    if path.is_fifo():  # it may be waited for without end
+        raise WrongUsage(f"{path} cannot be read: it is a pipe")
     try:
         return path.read_bytes()
     except FileNotFoundError:

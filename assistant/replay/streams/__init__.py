@@ -3,6 +3,5 @@
 datasets    questions and passages of the data sets, and the order in which they arrive
 follow_ups  sets of conversations over passages
 tables      questions and passages by their columns
-table_rows  rows of files in the layouts of `datasets`, with their places
 own_tables  the same from a person's own tables: which column holds what, and whether they fit
 """

@@ -13,14 +13,17 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from assistant.learning.recipes.examples.example import read_records
+from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.shapes import Shape, must_fit
+from assistant.learning.recipes.examples.table_rows import Record, read_text, unreadable
+from stores.base.one_line import one_line
 
 Split: TypeAlias = Literal["train", "dev", "test"]
 Order: TypeAlias = Literal["given", "seeded", "drift"]
-Record: TypeAlias = Mapping[str, Any]
 
 EVERYBODY = ""  # owner of what is shared
 DEFAULT_USER = "replay"
@@ -95,6 +98,18 @@ _SPLITS: Mapping[str, tuple[Split, ...]] = {
     _MIXED: ("test",),
 }
 SETS = tuple(_SPLITS)
+_PASSAGE: Shape = {"id": str, "title": str, "text": str}
+_QUESTION: Shape = {"id": str, "question": str, "answers": [str], "passage_ids": [str], "doc": str}
+_HOTPOTQA_QUESTION: Shape = {
+    "id": str,
+    "question": str,
+    "answer": str,
+    "supporting_facts": [list],
+    "context": [list],
+}
+_LOCOMO_TURN: Shape = {"speaker": str, "dia_id": str, "text": str, "blip_caption?": str | None}
+_LOCOMO_ASKED: Shape = {"question": str, "category": int, "evidence?": [str]}
+_LOCOMO_RECORD: Shape = {"sample_id": str, "conversation": dict, "qa": [_LOCOMO_ASKED]}
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
@@ -117,16 +132,19 @@ def read_set(data: Path, name: str, split: Split) -> ReplaySet:
     if name == _MIXED:
         return _read_mixed(data)
     files = _PLAIN[name]
-    passages = (_passage(record) for path in files.passages for record in read_records(data / path))
-    questions = (_question(record, name) for record in read_records(data / files.questions[split]))
+    passages = (each for path in files.passages for each in read_as(data / path, replay_passage))
+    questions = read_as(data / files.questions[split], partial(_question, domain=name))
     return ReplaySet(name, tuple(passages), tuple(questions))
 
 
-def _passage(record: Record) -> ReplayPassage:
+def replay_passage(record: Record) -> ReplayPassage:
+    """Raises ValueError for a record that is none."""
+    must_fit(record, _PASSAGE)
     return ReplayPassage(record["id"], record["title"], record["text"])
 
 
 def _question(record: Record, domain: str) -> ReplayQuestion:
+    must_fit(record, _QUESTION)
     answers, ids = tuple(record["answers"]), record["passage_ids"]
     gold = frozenset(ids) if ids or not answers else None  # answered, but not word for word in any passage
     return ReplayQuestion(record["id"], record["question"], answers, gold, domain=domain, topic=record["doc"])
@@ -134,40 +152,60 @@ def _question(record: Record, domain: str) -> ReplayQuestion:
 
 def _read_hotpotqa(data: Path, split: Split) -> ReplaySet:
     """Its paragraphs stand among the passages of the mixed corpus; those of all parts are searched."""
-    passages = tuple(map(_passage, read_records(data / "mixed/passages_hotpotqa.jsonl.gz")))
+    passages = tuple(read_as(data / "mixed/passages_hotpotqa.jsonl.gz", replay_passage))
     named = {(passage.title, passage.text): passage.id for passage in passages}
-    questions = []
-    for record in read_records(data / f"{_HOTPOTQA}/{split}.jsonl.gz"):
-        needed = {title for title, _ in record["supporting_facts"]}
-        gold = {
-            named[title, "".join(sentences).strip()]
-            for title, sentences in record["context"]
+
+    def question(record: Record) -> ReplayQuestion:
+        must_fit(record, _HOTPOTQA_QUESTION)
+        needed = {title for title, _ in _pairs(record, "supporting_facts", str, int)}
+        texts = [
+            (title, "".join(sentences).strip())
+            for title, sentences in _pairs(record, "context", str, [str])
             if title in needed
-        }
-        questions.append(
-            ReplayQuestion(
-                record["id"],
-                record["question"],
-                (record["answer"],),
-                frozenset(gold),
-                domain=_HOTPOTQA,
-                topic=min(needed),
-                needs_all=True,
-            )
+        ]
+        if not texts or not all(text in named for text in texts):
+            raise ValueError("a paragraph that supports the answer is not among the passages")
+        return ReplayQuestion(
+            record["id"],
+            record["question"],
+            (record["answer"],),
+            frozenset(named[text] for text in texts),
+            domain=_HOTPOTQA,
+            topic=min(needed),
+            needs_all=True,
         )
-    return ReplaySet(_HOTPOTQA, passages, tuple(questions))
+
+    questions = tuple(read_as(data / f"{_HOTPOTQA}/{split}.jsonl.gz", question))
+    return ReplaySet(_HOTPOTQA, passages, questions)
+
+
+def _pairs(record: Record, name: str, one: Shape, other: Shape) -> Iterator[tuple[Any, Any]]:
+    for pair in record[name]:
+        if len(pair) != 2:
+            raise ValueError(f"the field {name!r} must be pairs")
+        must_fit(pair[0], one, name)
+        must_fit(pair[1], other, name)
+        yield pair[0], pair[1]
 
 
 def _read_mixed(data: Path) -> ReplaySet:
     """Some questions of several sets over the passages of all of them; each set is a domain."""
-    listed = json.loads((data / _MIXED / "manifest.json").read_text(encoding="utf-8"))["files"]
-    passages = (_passage(record) for file in listed for record in read_records(data / file["path"]))
-    questions = (
-        replace(_question({**record, "doc": record["doc"] or record["set"]}, record["set"]), needs_all=needs)
-        for record in read_records(data / _MIXED / "questions.jsonl.gz")
-        for needs in [record["set"] == _HOTPOTQA]
-    )
+    manifest = data / _MIXED / "manifest.json"
+    try:
+        listed = json.loads(read_text(manifest))
+        must_fit(listed, {"files": [{"path": str}]})
+    except (ValueError, RecursionError) as error:
+        raise unreadable(manifest, f"it is no list of files: {one_line(str(error))}") from error
+    files = [data / file["path"] for file in listed["files"]]
+    passages = (each for file in files for each in read_as(file, replay_passage))
+    questions = read_as(data / _MIXED / "questions.jsonl.gz", _mixed_question)
     return ReplaySet(_MIXED, tuple(passages), tuple(questions))
+
+
+def _mixed_question(record: Record) -> ReplayQuestion:
+    must_fit(record, {"set": str, "doc": str | None})
+    of, doc = record["set"], record["doc"]
+    return replace(_question({**record, "doc": doc or of}, of), needs_all=of == _HOTPOTQA)
 
 
 # Conversations
@@ -176,8 +214,12 @@ def _read_mixed(data: Path) -> ReplaySet:
 def locomo_turns(record: Record) -> Iterator[tuple[int, Record]]:
     """The turns of a conversation, each with the number of its session, oldest first."""
     said = record["conversation"]
-    numbers = sorted(int(match[1]) for key in said if (match := re.fullmatch(r"session_(\d+)", key)))
-    return ((number, turn) for number in numbers for turn in said[f"session_{number}"])
+    return ((number, turn) for number in _locomo_sessions(record) for turn in said[f"session_{number}"])
+
+
+def _locomo_sessions(record: Record) -> list[int]:
+    matches = (re.fullmatch(r"session_([1-9]\d*)", key) for key in record["conversation"])
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def locomo_message(turn: Record) -> str:
@@ -197,25 +239,35 @@ def locomo_evidence(entry: Record, known: Iterable[str]) -> list[str]:
 
 def _read_locomo(data: Path) -> ReplaySet:
     """Every conversation is a user's own memory; its questions are that user's."""
-    passages: list[ReplayPassage] = []
-    questions: list[ReplayQuestion] = []
-    for record in read_records(data / f"{_LOCOMO}/locomo.jsonl.gz"):
-        user = record["sample_id"]
-        turns = list(locomo_turns(record))
-        passages += (
-            ReplayPassage(f"{user}/{turn['dia_id']}", "", locomo_message(turn), user, session)
-            for session, turn in turns
+    read = list(read_as(data / f"{_LOCOMO}/locomo.jsonl.gz", _locomo_part))
+    passages = tuple(passage for found, _ in read for passage in found)
+    return ReplaySet(_LOCOMO, passages, tuple(question for _, found in read for question in found))
+
+
+def _locomo_part(record: Record) -> tuple[list[ReplayPassage], list[ReplayQuestion]]:
+    """The messages of one conversation, and its questions."""
+    must_fit(record, _LOCOMO_RECORD)
+    user = record["sample_id"]
+    for session in _locomo_sessions(record):
+        must_fit(
+            record["conversation"][f"session_{session}"], [_LOCOMO_TURN], f"conversation, session_{session}"
         )
-        known = {turn["dia_id"] for _, turn in turns}
-        questions += (
-            _locomo_question(f"{user}/{number}", user, entry, locomo_evidence(entry, known))
-            for number, entry in enumerate(record["qa"])
-        )
-    return ReplaySet(_LOCOMO, tuple(passages), tuple(questions))
+    turns = list(locomo_turns(record))
+    passages = [
+        ReplayPassage(f"{user}/{turn['dia_id']}", "", locomo_message(turn), user, session)
+        for session, turn in turns
+    ]
+    known = {turn["dia_id"] for _, turn in turns}
+    questions = [
+        _locomo_question(f"{user}/{number}", user, entry, locomo_evidence(entry, known))
+        for number, entry in enumerate(record["qa"])
+    ]
+    return passages, questions
 
 
 def _locomo_question(name: str, user: str, entry: Record, evidence: Sequence[str]) -> ReplayQuestion:
     is_answerable = entry["category"] != _ADVERSARIAL
+    must_fit(entry, {"answer": str | int} if is_answerable else {}, "qa")
     answers = (str(entry["answer"]),) if is_answerable else ()
     gold = frozenset(f"{user}/{turn}" for turn in evidence) if evidence or not is_answerable else None
     return ReplayQuestion(name, entry["question"], answers, gold, user, _LOCOMO, topic=user)

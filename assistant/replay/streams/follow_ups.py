@@ -5,19 +5,28 @@ canard and ikat have no passages of their own: there all answers of a part are t
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
-from stores.base.errors import UnreadableDocument, WrongUsage
+from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.shapes import Shape, must_fit
+from assistant.learning.recipes.examples.table_rows import Record
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, replay_passage
+from stores.base.errors import WrongUsage
 
 SETS = ("canard", "ikat", "mtrag", "inscit", "doc2dial")
 _OF_ANSWERS = ("canard", "ikat")
+_ASKED: Mapping[str, Shape] = {
+    "question": str,
+    "conversation": str,
+    "history": [{"question": str, "answer": str}],
+}
+_ANSWERED: Shape = {**_ASKED, "id": str, "rewrite": str, "answer?": str}
+_OVER_PASSAGES: Shape = {**_ASKED, "passage_ids": [str]}
 
 
 @dataclass(frozen=True)
@@ -63,20 +72,17 @@ def read_conversations(name: str, data: Path, part: str) -> Conversations:
         passages, asked = read(data / name, part)
     except FileNotFoundError as error:
         raise WrongUsage(f"{error.filename} is not there", hint=f"{name} has other parts.") from error
-    except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
-        reason = f"the part {part} of {name} cannot be read there ({type(error).__name__}: {error})"
-        raise UnreadableDocument(data, reason) from error
     return Conversations(name, tuple(passages), tuple(asked))
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def _fitting(record: Record, shape: Shape) -> Record:
+    must_fit(record, shape)
+    return record
 
 
 def _answers(folder: Path, part: str) -> tuple[Sequence[ReplayPassage], Sequence[AskedBehind]]:
     """Each question's answer is told in the history of the next one, or beside it."""
-    records = _records(folder / f"{part}.jsonl.gz")
+    records = list(read_as(folder / f"{part}.jsonl.gz", partial(_fitting, shape=_ANSWERED)))
     told = {}
     for record, after in zip(records, [*records[1:], None], strict=True):
         answer = record.get("answer", "")
@@ -103,10 +109,7 @@ def _answers(folder: Path, part: str) -> tuple[Sequence[ReplayPassage], Sequence
 
 
 def _passages(folder: Path, part: str) -> tuple[Sequence[ReplayPassage], Sequence[AskedBehind]]:
-    passages = [
-        ReplayPassage(id=each["id"], title=each["title"], text=each["text"])
-        for each in _records(folder / "passages.jsonl.gz")
-    ]
+    passages = list(read_as(folder / "passages.jsonl.gz", replay_passage))
     asked = [
         AskedBehind(
             record["question"],
@@ -115,7 +118,7 @@ def _passages(folder: Path, part: str) -> tuple[Sequence[ReplayPassage], Sequenc
             "",
             record["conversation"],
         )
-        for record in _records(folder / f"{part}.jsonl.gz")
+        for record in read_as(folder / f"{part}.jsonl.gz", partial(_fitting, shape=_OVER_PASSAGES))
         if record["history"] and record["passage_ids"]
     ]
     return passages, asked

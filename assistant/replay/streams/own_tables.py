@@ -12,8 +12,15 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assistant.replay.streams.datasets import SETS, Record, ReplayPassage, ReplayQuestion
-from assistant.replay.streams.table_rows import LAYOUTS, TableRow, read_table
+from assistant.learning.recipes.examples.table_rows import (
+    LAYOUTS,
+    Record,
+    TableRow,
+    is_table,
+    read_table,
+    read_text,
+)
+from assistant.replay.streams.datasets import SETS, ReplayPassage, ReplayQuestion
 from assistant.replay.streams.tables import (
     PassageColumns,
     QuestionColumns,
@@ -65,7 +72,7 @@ def read_own(
     read = (row for split in splits or ("",) for row in read_table(path, split))
     rows = list({row.where: row for row in read}.values())  # a file may be of two splits: test/train.jsonl
     if not rows:
-        raise WrongUsage(f"{path} has no rows")
+        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
     chosen = question_columns(rows[0].record, columns)
     questions = asked(table_questions(rows, chosen, domain=path.name.split(".")[0]))
     if passages is not None:
@@ -80,10 +87,13 @@ def read_own(
 
 
 def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
-    """What a table asks, a row after the other. columns: where the questions stand, and nothing else.
+    """What a table asks, a row after the other, or the lines of another file.
 
-    Raises `WrongUsage`, and `UnreadableDocument`.
+    columns: of a table, where the questions stand, and nothing else. Raises `WrongUsage`, and
+    `UnreadableDocument`.
     """
+    if not (columns or is_table(path)):
+        return messages_in(read_text(path))
     if other := sorted(set(columns) - {"text"}):
         raise WrongUsage(
             f"a comparison reads a table's questions alone, and --column {other[0]}= names something else",
@@ -91,9 +101,14 @@ def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
         )
     rows = list(read_table(path))
     if not rows:
-        raise WrongUsage(f"{path} has no rows")
+        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
     chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text, answers="")
     return [question.text for question in asked(table_questions(rows, chosen, domain=path.name))]
+
+
+def messages_in(text: str) -> list[str]:
+    """Its lines, but for blank ones."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _with_passages(

@@ -1,6 +1,6 @@
 """Questions and passages of tables, by the columns that hold them.
 
-rows (`table_rows`), and in which columns what stands -> questions, passages
+rows, and in which columns what stands -> questions, passages
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from assistant.learning.recipes.examples.table_rows import TableRow
 from assistant.replay.streams.datasets import DEFAULT_USER, ReplayPassage, ReplayQuestion
-from assistant.replay.streams.table_rows import TableRow
 from stores.base.errors import WrongUsage
 
 
@@ -112,8 +112,14 @@ def _value(row: TableRow, columns: Columns, what: str) -> Any:
 
 def _texts(row: TableRow, columns: Columns, what: str) -> tuple[str, ...]:
     """One text or several as texts; none without a column, and none for null."""
-    value = _value(row, columns, what) if getattr(columns, what) else None
+    column: str = getattr(columns, what)
+    value = _value(row, columns, what) if column else None
     several = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(one, Mapping | list | tuple) for one in several):
+        raise WrongUsage(
+            f"{row.where}: the column {column!r} holds what is neither a text nor a list of texts",
+            hint=f"Name another with {columns.OPTION} {what}=NAME",
+        )
     return tuple(str(one) for one in several if one is not None)
 
 

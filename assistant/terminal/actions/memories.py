@@ -14,6 +14,7 @@ from assistant.terminal.actions.written_here import Written, withdraw_proposal
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 from stores.base.passages import SHARED
+from stores.base.shortages import shortage
 from stores.memory.edits import EDITABLE
 from stores.memory.memory_rows import MemoryRows
 
@@ -140,5 +141,6 @@ def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours"
     except FileExistsError as error:
         raise WrongUsage(f"{one_line(file)} is there already", hint="Name another file.") from error
     except OSError as error:
-        raise WrongUsage(f"{one_line(file)} cannot be written: {error.strerror}") from error
+        unwritable = WrongUsage(f"{one_line(file)} cannot be written: {error.strerror}")
+        raise shortage(error, {place: "Or name another file."}) or unwritable from error
     return f"{count} lines ({scope}) written to {place.resolve()}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stores.base.clock import local, stamp
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line
+from stores.base.shortages import shortage
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -47,7 +48,8 @@ def write_session(assistant: Assistant, user_id: int, session_id: int, path: Pat
     except FileExistsError:
         raise WrongUsage(f"{path} is there already", hint="Name another file.") from None
     except OSError as error:
-        raise WrongUsage(f"{path}: {error.strerror}", hint="Name another file.") from None
+        unwritable = WrongUsage(f"{path}: {error.strerror}", hint="Name another file.")
+        raise shortage(error, {path: "Or name another file."}) or unwritable from None
     return len(tree.turns) if as_json else len(tree.branch)
 
 

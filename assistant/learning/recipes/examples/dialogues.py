@@ -6,15 +6,17 @@ joined by `_`, in texts as in the knowledge base; STAR's, which are written plai
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agents.models.dialogue_inputs import as_value, spoken
+from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.shapes import Shape, must_fit
+from assistant.learning.recipes.examples.table_rows import Record
 from stores.base.entities import Entity
 
 SETS = ("camrest", "smd", "mwoz_e2e", "star")
@@ -23,6 +25,9 @@ _BOOKS = re.compile(r"\b(?:book|reserv)")  # what a reply promises that tells of
 _STAR_NAMES = ("Name", "DoctorName", "VenueName", "CarModel", "Airline", "BankName", "City", "TravelMode")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NAMES = ("name", "poi", "event", "location")  # the column that names an entity: the first that a row has
+_TURN: Mapping[str, Shape] = {"user": str, "system": str, "entities": [str]}
+_DIALOGUE: Shape = {"id": str, "domain": str, "kb": [{"*": str}], "turns": [_TURN]}
+_STAR_DIALOGUE: Shape = {"id": str, "domain": str, "kb": [dict], "turns": [{**_TURN, "rows": [int]}]}
 _LEFT_OUT = {"camrest": ("location",)}  # coordinates, which nobody asks for
 
 
@@ -51,19 +56,23 @@ def read_dialogues(data: Path, name: str, split: str) -> Iterator[TaskDialogue]:
     if name == "star":
         yield from _star(data, split)
         return
-    file = data / name / f"{split}.jsonl.gz"
-    if not file.exists():
-        file = data / name / f"{split}_auto.jsonl.gz"  # MultiWOZ's, annotated by rule
-    for told in _lines(file):
-        yield TaskDialogue(
-            told["id"],
-            told["domain"],
-            tuple(_entity(name, row) for row in told["kb"]),
-            tuple(
-                TaskTurn(t["user"], t["system"], tuple(t["entities"]), not _BOOKS.search(t["system"]))
-                for t in told["turns"]
-            ),
-        )
+    file, by_rule = (data / name / f"{split}{which}.jsonl.gz" for which in ("", "_auto"))
+    if not file.exists() and by_rule.exists():  # MultiWOZ's are annotated by rule
+        file = by_rule
+    yield from read_as(file, partial(_dialogue, name))
+
+
+def _dialogue(name: str, told: Record) -> TaskDialogue:
+    must_fit(told, _DIALOGUE)
+    return TaskDialogue(
+        told["id"],
+        told["domain"],
+        tuple(_entity(name, row) for row in told["kb"]),
+        tuple(
+            TaskTurn(t["user"], t["system"], tuple(t["entities"]), not _BOOKS.search(t["system"]))
+            for t in told["turns"]
+        ),
+    )
 
 
 def read_entities(data: Path, name: str) -> list[tuple[str, Entity]]:
@@ -72,15 +81,18 @@ def read_entities(data: Path, name: str) -> list[tuple[str, Entity]]:
         parts = ("train", "dev", "test")
         every = (each for part in parts for each in read_dialogues(data, name, part))
         return [(each.domain, one) for each in every for one in each.entities]
-    found = []
-    for row in _lines(data / name / "kb_dataset.jsonl.gz"):
-        domain = row.pop("domain")
-        row.pop("id")
-        found.append((domain, _entity(name, row)))
-    return found
+    return list(read_as(data / name / "kb_dataset.jsonl.gz", partial(_entity_of_domain, name)))
+
+
+def _entity_of_domain(set_name: str, record: Record) -> tuple[str, Entity]:
+    must_fit(record, {"domain": str, "id": str, "*": str})
+    row = {column: value for column, value in record.items() if column not in ("domain", "id")}
+    return record["domain"], _entity(set_name, row)
 
 
 def _entity(set_name: str, row: Mapping[str, str]) -> Entity:
+    if not row:
+        raise ValueError("a row of the knowledge base has no column")
     naming = next((column for column in _NAMES if column in row), next(iter(row)))
     left_out = (naming, *_LEFT_OUT.get(set_name, ()))
     return Entity(row[naming], {column: value for column, value in row.items() if column not in left_out})
@@ -88,25 +100,29 @@ def _entity(set_name: str, row: Mapping[str, str]) -> Entity:
 
 def _star(data: Path, split: str) -> Iterator[TaskDialogue]:
     """STAR's dialogues. A turn tells of its knowledge base where a query without an order came before it."""
-    for told in _lines(data / "star" / f"{split}.jsonl.gz"):
-        rows = {number: entity for number, row in enumerate(told["kb"]) if (entity := _star_entity(row))}
-        values = {value for entity in rows.values() for value in (entity.name, *entity.values.values())}
-        yield TaskDialogue(
-            told["id"],
-            told["domain"],
-            tuple({(e.name, *e.values.items()): e for e in rows.values()}.values()),
-            tuple(
-                TaskTurn(
-                    spoken(turn["user"], values),
-                    spoken(turn["system"], values),
-                    tuple(as_value(value) for value in turn["entities"]),
-                    bool(turn["entities"] and turn["rows"])
-                    and all(number in rows for number in turn["rows"])
-                    and not _BOOKS.search(turn["system"].lower()),
-                )
-                for turn in told["turns"]
-            ),
-        )
+    yield from read_as(data / "star" / f"{split}.jsonl.gz", _star_dialogue)
+
+
+def _star_dialogue(told: Record) -> TaskDialogue:
+    must_fit(told, _STAR_DIALOGUE)
+    rows = {number: entity for number, row in enumerate(told["kb"]) if (entity := _star_entity(row))}
+    values = {value for entity in rows.values() for value in (entity.name, *entity.values.values())}
+    return TaskDialogue(
+        told["id"],
+        told["domain"],
+        tuple({(e.name, *e.values.items()): e for e in rows.values()}.values()),
+        tuple(
+            TaskTurn(
+                spoken(turn["user"], values),
+                spoken(turn["system"], values),
+                tuple(as_value(value) for value in turn["entities"]),
+                bool(turn["entities"] and turn["rows"])
+                and all(number in rows for number in turn["rows"])
+                and not _BOOKS.search(turn["system"].lower()),
+            )
+            for turn in told["turns"]
+        ),
+    )
 
 
 def _star_entity(row: Mapping[str, Any]) -> Entity | None:
@@ -121,8 +137,3 @@ def _star_entity(row: Mapping[str, Any]) -> Entity | None:
 
 def _written(value: object) -> str:
     return as_value({True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value))
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

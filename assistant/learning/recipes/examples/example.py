@@ -7,14 +7,16 @@ calibration and 10 in 100 to test. The choice hangs on the key alone, so that it
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
+
+from assistant.learning.recipes.examples.table_rows import Record, read_table, unreadable
+
+T = TypeVar("T")
 
 Part = Literal["train", "calibration", "test"]
 Task = Literal["judge", "answer", "verify", "sort", "relate"]
@@ -45,10 +47,24 @@ class Example:
 
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of one file of the data folder, in order."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+    """Records of one file of the data folder, in order. Raises `UnreadableDocument`, FileNotFoundError."""
+    return (dict(row.record) for row in read_table(path))
+
+
+def read_as(path: Path, make: Callable[[Record], T]) -> Iterator[T]:
+    """What is made of the records of one file of the data folder, in order.
+
+    make: raises ValueError where it cannot. Raises as `read_records`, and where there is none.
+    """
+    made = None
+    for row in read_table(path):
+        try:
+            made = make(row.record)
+        except ValueError as error:
+            raise unreadable(row.file, f"{row.place}: {error}") from error
+        yield made
+    if made is None:
+        raise unreadable(path, "it is empty")
 
 
 def part_of(key: str, *, has_test_file: bool) -> Part:

@@ -12,14 +12,17 @@ import gzip
 import importlib
 import json
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
-from assistant.replay.streams.datasets import Record
 from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.one_line import one_line
+
+Record: TypeAlias = Mapping[str, Any]
 
 LAYOUTS = (
     "A table is a .jsonl, .json or .csv file (also as .gz), a .parquet or .arrow one, or a folder of them."
@@ -58,15 +61,35 @@ def read_table(path: Path, split: str = "") -> Iterator[TableRow]:
     A file is of a split when its name begins with it (train.jsonl, train-00000-of-00002.parquet) or its
     folder has that name. A file that is named and has none of the endings is read as JSON lines. Raises
     `WrongUsage` where there is none, or for Parquet and Arrow without pyarrow; `UnreadableDocument` for one
-    that is not what it is called, and for a row that is no object.
+    that is not what it is called, and for a row that is no object. A file that is not there is an OSError.
     """
     for file in _files_of(path, split) if path.is_dir() else [path]:
         place = ""
         try:
+            _must_be_no_pipe(file)
             for place, record in _ROWS[_kind(file) or ".jsonl"](file):
                 yield TableRow(record, file, place)
+        except FileNotFoundError:
+            raise
         except (ValueError, EOFError, OSError, csv.Error, zlib.error, RecursionError) as error:
-            raise _unreadable(file, _reason(error, file, place)) from error
+            raise unreadable(file, _reason(error, file, place)) from error
+
+
+def read_text(file: Path) -> str:
+    """The text of a file that is no table. Raises `UnreadableDocument`, and FileNotFoundError."""
+    try:
+        _must_be_no_pipe(file)
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError) as error:
+        raise unreadable(file, _reason(error, file, "")) from error
+
+
+def _must_be_no_pipe(file: Path) -> None:
+    """Raises OSError for a pipe with a name, which may be waited for without end; `<(...)` has none."""
+    if stat.S_ISFIFO(file.stat().st_mode) and file.resolve().exists():
+        raise OSError(None, "it is a pipe")
 
 
 def _files_of(folder: Path, split: str) -> list[Path]:
@@ -89,10 +112,11 @@ def _kind(file: Path) -> str:
     return ending if known else ""
 
 
-def _unreadable(file: Path, reason: str) -> UnreadableDocument:
-    unreadable = UnreadableDocument(file, reason)
-    unreadable.hint = "" if _kind(file) else LAYOUTS
-    return unreadable
+def unreadable(file: Path, reason: str) -> UnreadableDocument:
+    """The error for a file, with what next."""
+    error = UnreadableDocument(file, reason)
+    error.hint = "Mend that file, or get it anew." if _kind(file) else LAYOUTS
+    return error
 
 
 def _reason(error: Exception, file: Path, behind: str) -> str:
@@ -110,7 +134,7 @@ def _reason(error: Exception, file: Path, behind: str) -> str:
         return f"it is cut off or damaged behind {behind or 'its beginning'}"
     if isinstance(error, OSError) and error.strerror:
         return f"it cannot be read: {error.strerror}"
-    return str(error)
+    return one_line(str(error))
 
 
 def _undecodable_line(file: Path) -> int:
@@ -146,7 +170,7 @@ def _json_rows(file: Path) -> Iterator[_Placed]:
     try:
         rows = json.loads(text)
     except json.JSONDecodeError as error:
-        raise _unreadable(file, _no_json(error.lineno, error)) from error
+        raise unreadable(file, _no_json(error.lineno, error)) from error
     for number, row in enumerate(rows, start=1):
         yield f"row {number}", _object(file, f"row {number}", row)
 
@@ -158,7 +182,7 @@ def _of_lines(file: Path, lines: Iterable[str]) -> Iterator[_Placed]:
         try:
             row = json.loads(line.rstrip())
         except json.JSONDecodeError as error:
-            raise _unreadable(file, _no_json(number, error)) from error
+            raise unreadable(file, _no_json(number, error)) from error
         yield f"line {number}", _object(file, f"line {number}", row)
 
 
@@ -168,7 +192,7 @@ def _no_json(line: int, error: json.JSONDecodeError) -> str:
 
 def _object(file: Path, where: str, row: Any) -> Record:
     if not isinstance(row, dict):
-        raise _unreadable(file, f"{where} is not a JSON object")
+        raise unreadable(file, f"{where} is not a JSON object")
     return row
 
 
@@ -180,10 +204,10 @@ def _csv_rows(file: Path) -> Iterator[_Placed]:
         try:
             for row in reader:
                 if None in row:  # where DictReader puts what is too much
-                    raise _unreadable(file, f"line {reader.line_num} has more cells than the first")
+                    raise unreadable(file, f"line {reader.line_num} has more cells than the first")
                 yield f"line {reader.line_num}", row
         except csv.Error as error:
-            raise _unreadable(file, f"line {reader.reader.line_num}: {error}") from error
+            raise unreadable(file, f"line {reader.reader.line_num}: {error}") from error
 
 
 def _parquet_rows(file: Path) -> Iterator[_Placed]:
