@@ -11,6 +11,7 @@ from typing import Any
 from screen_fixtures import ChatOnScreen
 
 from assistant.wiring.assistant import Assistant
+from stores.base.clock import now
 from stores.database.tables import Round
 from stores.search.live_models import LiveModels
 
@@ -77,7 +78,7 @@ def running(number: int = 3, *, step: int = 210, **more: Any) -> Round:
             {"epoch": 0, "ndcg_at_10": 0.5, "recall_at_5": 0.7, "reciprocal_rank": 0.4, "among": 900},
             {"epoch": 1, "ndcg_at_10": 0.53, "recall_at_5": 0.72, "reciprocal_rank": 0.41, "among": 900},
         ],
-        "lease_until": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
+        "lease_until": (now() + timedelta(hours=1)).isoformat(),
         "owner": "another",
         **more,
     }

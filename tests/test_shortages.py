@@ -242,7 +242,12 @@ def test_a_model_that_is_killed_as_it_writes_is_told_so(tmp_path: Path) -> None:
 
     chat = LlamaCppChat(tmp_path / "m.gguf")
     with subprocess.Popen(["sleep", "600"], text=True) as child:
-        served: Any = SimpleNamespace(stream=cut, harmless_messages=lambda messages: messages)
+        served: Any = SimpleNamespace(
+            stream=cut, harmless_messages=lambda messages: messages, require_template=lambda messages: None
+        )
         chat._kept = _Child(child, served, 100, served)
-        with pytest.raises(ReplyCut, match="reply of m, was ended by signal 9, as when memory runs out"):
-            asyncio.run(read(chat))
+        try:
+            with pytest.raises(ReplyCut, match="reply of m, was ended by signal 9, as when memory runs out"):
+                asyncio.run(read(chat))
+        finally:
+            child.kill()
