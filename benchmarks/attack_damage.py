@@ -16,18 +16,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from assistant.learning.recipes.examples.changed_answers import Answers, changed
-from assistant.learning.recipes.templates.statements import statement
 from assistant.library.documents import read_documents
-from assistant.replay.simulation.feedback import ASIDES, STATED
 from assistant.settings.config import Settings
 from assistant.turns.settled import without_settled
 from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
+from experiments.feedback import ASIDES, STATED
 from stores.base.passages import SHARED
 from stores.claims.decisions import Learned
 from tests.attack_play import FixedChat, live_texts
+from training.examples.changed_answers import Answers, changed
+from training.templates.statements import statement
 
 _LONGEST_ANSWER = 8  # words of an answer that somebody states in passing
 

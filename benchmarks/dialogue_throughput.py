@@ -27,10 +27,10 @@ from agents.models.dialogue_arrays import Strings, Vocabulary
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
-from assistant.learning.recipes.dialogue.train_dialogue import WEIGHT_DECAY, batches, optimizer_of, train_step
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
+from training.dialogue.train_dialogue import WEIGHT_DECAY, batches, optimizer_of, train_step
 
 ROWS = 7
 

@@ -24,10 +24,10 @@ import numpy as np
 from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import LARGE
-from assistant.learning.recipes.examples import everyday
-from assistant.learning.recipes.examples.everyday import Asked, Conversation, Told
 from benchmarks.everyday import KINDS, PARTS
 from benchmarks.offline_answers import f1
+from training.examples import everyday
+from training.examples.everyday import Asked, Conversation, Told
 
 _TOGETHER = 6
 _EARLIER = 5  # statements that a new one is laid beside

@@ -4,7 +4,7 @@
         [--seed 1] [--near]
 
 DATA and DIR are those of benchmarks.recall. Each question gets simulated feedback
-(assistant/replay/simulation/feedback.py): 40 % right, 40 % wrong, 20 % unrelated. What is said is searched
+(experiments/feedback.py): 40 % right, 40 % wrong, 20 % unrelated. What is said is searched
 for with the product's own search among the passages of the collection, and weighed by the reader beside the
 first five; then alone (direct); then twice so that nobody could know: with every passage taken away that
 holds the answer ("bare": what is left may still say it in other words), and with its whole article
@@ -29,11 +29,11 @@ from agents.base.claim_interfaces import Claim, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
 from assistant.learning.recipes.examples.example import read_records
-from assistant.replay.simulation.feedback import Feedback, answerable, simulated
 from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
+from experiments.feedback import Feedback, answerable, simulated
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 PAPER = {"nq": (98.73, 92.02), "squad": (97.71, 87.79)}  # GPT-4o: with knowledge, direct

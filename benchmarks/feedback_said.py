@@ -23,15 +23,15 @@ from typing import Literal, get_args
 from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.memory.reader_discriminator import ReaderDiscriminator
 from agents.memory.reader_summarizer import ReaderSummarizer
-from assistant.replay.simulation.feedback import (
-    Feedback,
-    answerable,
-    simulated,
-)
 from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, Collection, ingest_collection
+from experiments.feedback import (
+    Feedback,
+    answerable,
+    simulated,
+)
 
 Became = Literal["correct", "incorrect", "unknown", "own", "nothing"]
 

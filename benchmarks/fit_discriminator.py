@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit_discriminator DATA --work DIR [--keep FILE]
 
-DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/simulation/feedback.py) on
+DATA and DIR are those of benchmarks.recall. Simulated feedback (experiments/feedback.py) on
 training questions of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere
 and from the same article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read
 beside what its search finds, and beside what is left without every passage that holds the answer. And claims
@@ -31,9 +31,7 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.learning.recipes.examples.claims import fever_claims
 from assistant.learning.recipes.examples.example import normalised, part_of
-from assistant.replay.simulation.feedback import Feedback, answerable, simulated
 from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -42,6 +40,8 @@ from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from benchmarks.written_claims import candidate
+from experiments.feedback import Feedback, answerable, simulated
+from training.examples.claims import fever_claims
 
 Floats = npt.NDArray[np.float64]
 Source = Literal["any", "near", "written"]  # where a wrong answer is from, or who wrote the claim

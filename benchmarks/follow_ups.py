@@ -48,7 +48,6 @@ from agents.base.interfaces import Exchange
 from agents.base.memory_page import answered
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import best_of
-from assistant.learning.recipes.query.rewrites import OWN_DATA
 from assistant.replay.metrics.dialogue import bleu
 from assistant.replay.streams.datasets import ReplayPassage
 from assistant.replay.streams.follow_ups import SETS as OF_CONVERSATIONS
@@ -58,6 +57,7 @@ from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.judged_corpus import add_passages
 from benchmarks.questions import interval, normalised_answer
+from training.query_model.rewrites import OWN_DATA
 
 SETS = (*OF_CONVERSATIONS, "everyday", "documents")
 WAYS = ("raw", "before", "both", "rewrite", "three", "two", "ranks", "gold")

@@ -30,13 +30,13 @@ from agents.base.interfaces import Encoder
 from agents.languages.foreign_statements import features
 from agents.models.encoders.prepared import MULTILINGUAL, open_encoder, prepare_encoder
 from agents.models.encoders.two_halves import TwoHalves
-from assistant.learning.recipes.examples import everyday
-from assistant.learning.recipes.examples.everyday import Asked
-from assistant.learning.recipes.heads.train import fitted
 from assistant.settings.locations import find_locations
 from benchmarks.everyday import measured
 from benchmarks.everyday_chat import ROOT, Chat
 from stores.base.clock import time_by
+from training.examples import everyday
+from training.examples.everyday import Asked
+from training.heads import fitted
 
 MEASURES = ("first", "three", "wrong", "nothing")
 ASKED = ("asked", "english")

@@ -22,13 +22,13 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assistant.learning.recipes.examples import everyday
-from assistant.learning.recipes.examples.everyday import Conversation
 from benchmarks.everyday import KINDS, PARTS, Played, groups, play, print_shares
 from benchmarks.everyday_chat import ROOT, Chat, folded
 from stores.base.clock import time_by
 from stores.base.passages import own_space
 from stores.versions.live import live_of
+from training.examples import everyday
+from training.examples.everyday import Conversation
 
 DATA = ROOT / "data/lookalikes"
 

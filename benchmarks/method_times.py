@@ -37,15 +37,9 @@ import torch
 from agents.base.interfaces import Candidate
 from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.reranker import Reranked, Reranker
-from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Asked, Frozen, JudgedQuestion, Method, Search
-from assistant.replay.methods.query2doc import Query2Doc
-from assistant.replay.methods.query_rewrite import QueryRewrite
-from assistant.replay.methods.rafe import Rafe
-from assistant.replay.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
-from assistant.replay.methods.tent import Tent
 from assistant.replay.metrics.figures import estimate
 from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
@@ -54,6 +48,12 @@ from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.recall import fusion_of
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
+from experiments.methods.entropy_minimisation import EntropyMinimisation
+from experiments.methods.query2doc import Query2Doc
+from experiments.methods.query_rewrite import QueryRewrite
+from experiments.methods.rafe import Rafe
+from experiments.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from experiments.methods.tent import Tent
 from stores.learning.lessons import Lessons
 
 SCALED_TO = 3_000  # questions

@@ -28,11 +28,11 @@ import numpy as np
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
 from assistant.learning.recipes.examples.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
-from assistant.learning.recipes.examples.mixture import examples
-from assistant.learning.recipes.examples.pairs import read_corpus
-from assistant.learning.recipes.examples.passage_search import PassageSearch
-from assistant.learning.recipes.reader.temperature_fit import expected_calibration_error
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
+from training.examples.mixture import examples
+from training.examples.pairs import read_corpus
+from training.examples.passage_search import PassageSearch
+from training.reader.temperature_fit import expected_calibration_error
 
 TASKS = ("answer", "no_answer", "judge", "verify", "sort", "speed")
 KEPT = (0.99, 0.95, 0.9, 0.8, 0.7)  # shares of right answers at which the no-answer curve is read

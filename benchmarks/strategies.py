@@ -39,13 +39,13 @@ from agents.backends.llamacpp_child import end, start
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Encoder, Reader
 from agents.losses.strategy import STRATEGIES, best_action, branches, selection, targets
-from assistant.learning.recipes.examples.passage_search import PassageSearch
-from assistant.replay.methods.rafe import content_words, with_sought
 from assistant.replay.metrics.metrics import has_answer
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
+from experiments.methods.rafe import content_words, with_sought
+from training.examples.passage_search import PassageSearch
 
 SPLITS = {"popqa": "test", "timeqa": "test", "nq": "test", "squad": "dev"}
 DEEP, FED_BACK, TERMS = 100, 5, 10

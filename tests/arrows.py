@@ -5,7 +5,6 @@ from __future__ import annotations
 # Lowest first. Each folder may import itself and what stands behind its name; a new arrow is a decision.
 _ARROWS = """
 agents.losses:
-assistant.learning.recipes.templates:
 stores.base:
 assistant.terminal.input: stores.base
 assistant.terminal.text: stores.base
@@ -28,7 +27,7 @@ stores.conversation: stores.base stores.database stores.versions stores.words
 stores.search: stores.base stores.database stores.vectors stores.versions stores.words
 agents.answering: agents.base agents.languages agents.prompts agents.retrieval stores.base stores.words
 agents.dialogue: agents.base agents.languages agents.models stores.base
-agents.memory: agents.base agents.languages agents.prompts stores.base stores.words
+agents.memory: agents.base agents.languages agents.prompts stores.base
 agents.models.networks: agents.models
 assistant.library.chat_logs: stores.base stores.conversation
 assistant.search: agents.base agents.dialogue agents.retrieval assistant.process assistant.settings
@@ -45,53 +44,45 @@ assistant.remembering: agents.base agents.memory assistant.background assistant.
 stores.forgetting: stores.base stores.conversation stores.database stores.learning stores.versions
     stores.words
 stores.memory: stores.base stores.database stores.learning stores.vectors stores.versions
-assistant.learning.recipes.retriever: agents.base agents.losses agents.models agents.models.encoders
+assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning.recipes stores.base
 assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
 assistant.turns: agents.answering agents.base agents.dialogue agents.languages agents.retrieval
     assistant.background assistant.process assistant.remembering assistant.search stores.base stores.claims
     stores.conversation stores.database stores.search stores.versions
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
-assistant.learning.recipes.examples: agents.base agents.models agents.models.encoders
-    assistant.learning.recipes.templates assistant.library assistant.settings stores.base stores.words
-assistant.learning.recipes.heads: agents.languages agents.models agents.models.encoders
-    assistant.learning.recipes.examples assistant.settings
+assistant.learning.recipes.examples: agents.models stores.base
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
     stores.base stores.learning stores.search
-assistant.replay.methods: agents.base agents.models agents.models.encoders agents.prompts agents.retrieval
-    assistant.learning assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams
-    stores.base stores.learning stores.vectors
+assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
+    assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning
 assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages agents.memory
     agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
     assistant.learning assistant.library assistant.remembering assistant.replay.metrics assistant.search
     assistant.settings assistant.turns stores.base stores.claims stores.conversation stores.database
     stores.exchange stores.forgetting stores.learning stores.memory stores.search stores.versions
-assistant.checks: agents.base agents.models assistant.settings assistant.wiring stores.base stores.checks
+assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
-assistant.learning.recipes.reader: agents.models agents.models.networks assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.library assistant.settings assistant.wiring stores.base
 assistant.learning.recipes.query: agents.losses agents.models.exporters agents.models.networks agents.prompts
-    assistant.learning.recipes assistant.learning.recipes.examples
-assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.losses agents.models
-    agents.models.encoders agents.models.exporters agents.models.networks assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.learning.recipes.retriever assistant.replay.metrics
-    assistant.settings assistant.wiring stores.base stores.learning
+    assistant.learning.recipes
+assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
+    agents.models.exporters agents.models.networks assistant.learning.recipes
+    assistant.learning.recipes.examples assistant.replay.metrics stores.base stores.learning
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
     assistant.wiring stores.base stores.database stores.exchange
 assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
     stores.base stores.claims stores.conversation stores.database stores.learning stores.memory
     stores.versions
-assistant.replay.simulation: agents.base agents.prompts assistant.learning.recipes.examples
-    assistant.learning.recipes.templates assistant.replay.metrics assistant.replay.storage
+assistant.replay.simulation: agents.base agents.prompts assistant.replay.metrics assistant.replay.storage
     assistant.replay.streams stores.base
 assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
     stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
-assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.prompts
-    agents.retrieval assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
+assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
+    assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
     assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
     assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
@@ -107,8 +98,8 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
     stores.base
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring stores.base
-assistant.terminal.conversation: agents.base assistant.terminal.engine assistant.terminal.facts
-    assistant.terminal.input assistant.terminal.text assistant.terminal.widgets stores.base
+assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
+    assistant.terminal.text assistant.terminal.widgets stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
     assistant.terminal.facts assistant.terminal.input assistant.terminal.text assistant.terminal.widgets
     assistant.wiring stores.base stores.conversation stores.memory

@@ -26,6 +26,7 @@ from assistant.replay.runs.replay import Replay
 from assistant.replay.storage.line_file import encoded
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
+from experiments.feedback import said_after
 from stores.learning.lessons import Lesson
 
 
@@ -69,6 +70,8 @@ def train(
 
 class ChildReplay(Replay):
     """Trains by the stand-in."""
+
+    said_after = staticmethod(said_after)
 
     def _parts(self, *given: Any, **how: Any) -> MethodParts:
         parts = super()._parts(*given, **how)

@@ -23,11 +23,11 @@ from agents.models.dialogue_generator import (
 from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, as_value, dialogue_inputs, spoken
 from agents.models.networks.dialogue import DialogueBatch, DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
-from assistant.learning.recipes.dialogue.entity_retriever import supervised
 from assistant.learning.recipes.dialogue.lessons import lessons, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import replies
 from assistant.learning.recipes.training_state import write_checkpoint
 from stores.base.entities import Entity
+from training.dialogue.entity_retriever import supervised
 
 ROWS = [
     Entity("kiku", {"food": "japanese", "phone": "555_1"}),
@@ -216,7 +216,7 @@ def test_the_shipped_generator_is_whole_small_and_described() -> None:
 @pytest.mark.slow
 def test_a_training_that_was_stopped_goes_on_to_the_same_network(data: Path, tmp_path: Path) -> None:
     def run(out: str, *options: str) -> str:
-        command = [sys.executable, "-m", "assistant.learning.recipes.dialogue.train_dialogue", str(data)]
+        command = [sys.executable, "-m", "training.dialogue.train_dialogue", str(data)]
         ran = subprocess.run(
             [*command, "--out", str(tmp_path / out), "--epochs", "2", *options],
             capture_output=True,

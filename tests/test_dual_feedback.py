@@ -17,11 +17,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from agents.models.dialogue_arrays import Strings, Vocabulary
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
-from assistant.learning.recipes.dialogue.dual_feedback import METHODS, Feedback, recall, retrieved, train
 from assistant.learning.recipes.dialogue.lessons import Moment, moments
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
+from training.dialogue.dual_feedback import METHODS, Feedback, recall, retrieved, train
 
 WORDS = ["serves", "food", "it", "is", "please"]
 

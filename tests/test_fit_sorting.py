@@ -9,7 +9,7 @@ import pytest
 
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
-from assistant.learning.recipes.reader.fit_sorting import Served, fitted, learn, shares_of
+from training.reader.fit_sorting import Served, fitted, learn, shares_of
 
 PHRASES = [
     "opening hours of the kiln",

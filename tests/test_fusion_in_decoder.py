@@ -13,9 +13,9 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from agents.models.dialogue_inputs import DialogueInputs, dialogue_inputs
-from assistant.learning.recipes.dialogue.fusion_in_decoder import FusionInDecoder
 from assistant.learning.recipes.dialogue.lessons import Lesson
 from stores.base.entities import Entity
+from training.dialogue.fusion_in_decoder import FusionInDecoder
 
 ROWS = [
     Entity("kiku_sushi", {"food": "japanese", "phone": "555_1"}),

@@ -19,18 +19,18 @@ from agents.base.interfaces import Vectors, Verdict
 from agents.retrieval.reranker import Judgement
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
-from assistant.learning.recipes.retriever.entropy_minimisation import (
-    EntropyMinimisation,
-    mean_entropy,
-    norm_parameters,
-)
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.recipes.retriever.training import RetrieverTraining
 from assistant.learning.training_process import train_apart
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Asked, JudgedQuestion, Search
-from assistant.replay.methods.rafe import Rafe, TemplatePolicy, content_words
-from assistant.replay.methods.tent import Tent
+from experiments.methods.entropy_minimisation import (
+    EntropyMinimisation,
+    mean_entropy,
+    norm_parameters,
+)
+from experiments.methods.rafe import Rafe, TemplatePolicy, content_words
+from experiments.methods.tent import Tent
 from stores.learning.lessons import Lesson, is_held_out
 from stores.vectors.exact import vector_bytes
 

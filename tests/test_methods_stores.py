@@ -15,10 +15,10 @@ from test_methods_writing import FixedWriter
 from agents.base.interfaces import Vectors
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.replay.methods.method import Asked, Frozen, Method, Search
-from assistant.replay.methods.query2doc import Query2Doc
-from assistant.replay.methods.query_rewrite import QueryRewrite
-from assistant.replay.methods.rafe import Rafe
-from assistant.replay.methods.tent import Tent
+from experiments.methods.query2doc import Query2Doc
+from experiments.methods.query_rewrite import QueryRewrite
+from experiments.methods.rafe import Rafe
+from experiments.methods.tent import Tent
 from stores.learning.lessons import Lessons
 
 FUSION = Fusion(dense_weight=0.5, document_lift=0.0, conversation_lift=0.0)

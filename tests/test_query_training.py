@@ -21,7 +21,7 @@ from agents.models.exporters.export_adapters import exported, form_of_served, in
 from agents.models.networks.causal_lm import batch_of, form_of, load, nats_per_token, with_adapters
 from agents.prompts import standalone
 from assistant.learning.recipes.from_shipped import SERVED, STATE
-from assistant.learning.recipes.query import from_use, train_rewriter
+from assistant.learning.recipes.query import from_use
 from assistant.learning.recipes.query.from_use import (
     QueryTraining,
     Tried,
@@ -29,12 +29,13 @@ from assistant.learning.recipes.query.from_use import (
     loss_of,
     read_lessons,
 )
-from assistant.learning.recipes.query.rewrites import Rewrite, rewrites
-from assistant.learning.recipes.query.train_rewriter import BEST, train
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, workplace
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
 from assistant.learning.shipped_lessons import rows_of
 from stores.learning.follow_ups import FollowUp
+from training.query_model import train as rewriter
+from training.query_model.rewrites import Rewrite, rewrites
+from training.query_model.train import BEST, train
 
 FIRST = ("who walked on the moon?", "Neil Armstrong, in 1969")
 
@@ -167,8 +168,8 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(
     examples = [
         Rewrite(f"when was it {n}?", (FIRST,), f"when was the moon {n}?", "canard") for n in range(40)
     ]
-    monkeypatch.setattr(train_rewriter, "mixture", lambda data, limit, seed: examples)
-    monkeypatch.setattr(train_rewriter, "rewrites", lambda data, name, split: examples[:2])
+    monkeypatch.setattr(rewriter, "mixture", lambda data, limit, seed: examples)
+    monkeypatch.setattr(rewriter, "rewrites", lambda data, name, split: examples[:2])
 
     def run(out: str, minutes: float) -> argparse.Namespace:
         named = {"data": tmp_path, "base": tiny, "out": tmp_path / out, "epochs": 2, "minutes": minutes}
@@ -179,7 +180,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(
     train(run("whole", 5))
     for _ in range(6):
         train(run("parts", 0))  # a step each time
-    whole, parts = (read_checkpoint(tmp_path / out / train_rewriter.STATE) for out in ("whole", "parts"))
+    whole, parts = (read_checkpoint(tmp_path / out / rewriter.STATE) for out in ("whole", "parts"))
     assert whole[1]["step"] == parts[1]["step"] == 6
     assert all(torch.equal(whole[0][name], parts[0][name]) for name in whole[0])
     exported_facts = read_checkpoint(tmp_path / "whole" / BEST)[1]

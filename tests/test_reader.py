@@ -46,7 +46,7 @@ class Prepared:
 
 def exported(weights: Path, cache: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """What the exporter says; the folder is named last."""
-    command = [sys.executable, "-m", "agents.models.exporters.export_reader", str(weights), str(cache), *more]
+    command = [sys.executable, "-m", "training.reader.export", str(weights), str(cache), *more]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=REPOSITORY, env=environment, timeout=300

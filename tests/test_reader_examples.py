@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from kill_points import ALL
 
-from assistant.learning.recipes.examples.documents import documents, questions
 from assistant.learning.recipes.examples.example import (
     Example,
     Part,
@@ -19,8 +18,9 @@ from assistant.learning.recipes.examples.example import (
     normalised,
     part_of,
 )
-from assistant.learning.recipes.examples.mixture import examples
 from stores.base.passages import HEADING_OF
+from training.examples.documents import documents, questions
+from training.examples.mixture import examples
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from assistant.learning.recipes.examples.changed_answers import Answers, changed, kind_of
-from assistant.learning.recipes.examples.pairs import (
+from training.examples.changed_answers import Answers, changed, kind_of
+from training.examples.pairs import (
     SETS,
     Corpus,
     Passage,
@@ -22,14 +22,14 @@ from assistant.learning.recipes.examples.pairs import (
     held_out_articles,
     pairs,
 )
-from assistant.learning.recipes.examples.statement_claims import (
+from training.examples.statement_claims import (
     NOT_ENOUGH,
     REFUTES,
     SUPPORTS,
     _of_statement,
     claim_of,
 )
-from assistant.learning.recipes.templates.statements import Statement, statement
+from training.templates.statements import Statement, statement
 
 
 def passage(number: int, article: str, text: str) -> Passage:

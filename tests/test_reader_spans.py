@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agents.models.reader_inputs import ReaderTokenizer, Window, batch_of
 from agents.models.reader_spans import LONGEST_ANSWER, PassageSpans, passage_spans
-from assistant.learning.recipes.reader.temperature_fit import (
+from training.reader.temperature_fit import (
     Scored,
     ScoredSpans,
     expected_calibration_error,

@@ -20,16 +20,15 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
-from agents.models.exporters.export_reader import LARGEST_MEAN_DIFFERENCE
 from agents.models.exporters.onnx_export import latin_vocabulary
 from agents.models.networks.pooling import mean_of_tokens
-from agents.models.networks.reader_network import ReaderNetwork, base_folder, base_network
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
 from agents.models.reader_inputs import ReaderTokenizer, batch_of
 from assistant.learning.recipes.examples.example import Example
-from assistant.learning.recipes.reader import train as train_reader
-from assistant.learning.recipes.reader.batches import (
+from assistant.learning.recipes.training_state import read_checkpoint
+from training.reader import train as train_reader
+from training.reader.batches import (
     MOST_WINDOWS,
     NO_LABEL,
     Position,
@@ -39,10 +38,11 @@ from assistant.learning.recipes.reader.batches import (
     label,
     labelled_batch,
 )
-from assistant.learning.recipes.reader.loss import class_loss, place_loss
-from assistant.learning.recipes.reader.served_weights import served_weights
-from assistant.learning.recipes.reader.steps import ReaderTrainer
-from assistant.learning.recipes.training_state import read_checkpoint
+from training.reader.export import LARGEST_MEAN_DIFFERENCE
+from training.reader.loss import class_loss, place_loss
+from training.reader.network import ReaderNetwork, base_folder, base_network
+from training.reader.served_weights import served_weights
+from training.reader.steps import ReaderTrainer
 
 TOKENIZER = ReaderTokenizer(base_folder() / "tokenizer.json")
 LONG = "nothing is said here. " * 40 + "The key lies on the table."

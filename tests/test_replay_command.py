@@ -72,7 +72,7 @@ def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path, min
             "--quiet",
             "--json",
         ]
-        given += ["--training", "update_side=both", "--user-feedback"]
+        given += ["--training", "update_side=both"]
         if name == "other":
             interrupt(home.start("replay", *given), home.folder / "out" / "runs" / "luf-seed-1", steps=17)
         out, errors = home.start("replay", *given).communicate(timeout=400)
@@ -107,7 +107,6 @@ def test_a_figure_under_its_limit_ends_with_1(vouch: Vouch) -> None:
     failed = vouch.run("replay", *given, "--fail-under", "tokens=1e9", "--fail-under", "F1=0", code=1)
     assert "tokens of frozen is" in failed.err
     assert "F1" not in failed.err
-    assert (out / "report.html").read_text().startswith("<!doctype html>")
     times = json.loads((out / "times.json").read_text())
     assert times["frozen, seed 1"]["questions"] == 6
 
@@ -115,7 +114,7 @@ def test_a_figure_under_its_limit_ends_with_1(vouch: Vouch) -> None:
 def test_the_data_of_the_chat_is_as_it_was(vouch: Vouch) -> None:
     vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
     before = hash_of(vouch.data)
-    vouch.run("replay", *towns(vouch), "--method", "frozen", "--first", "3", "--user-feedback")
+    vouch.run("replay", *towns(vouch), "--method", "frozen", "--first", "3")
     assert hash_of(vouch.data) == before
 
 

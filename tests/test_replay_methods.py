@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.replay.methods.choice import KeptTrainings, MethodChoice
+from assistant.replay.methods.choice import OTHERS, KeptTrainings, MethodChoice
+from experiments.replay import METHODS
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson
 
@@ -76,9 +77,16 @@ def test_a_training_begins_with_the_encoder_that_is_searched(tmp_path: Path) -> 
     assert trainer.begun_from == [tmp_path / "mine", tmp_path / "a" / "candidate"]
 
 
-def test_a_number_behind_a_writing_method_is_a_simulated_writers_quality() -> None:
+def test_a_number_behind_a_writing_method_is_a_simulated_writers_quality(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kind, method in METHODS.items():
+        monkeypatch.setitem(OTHERS, kind, method)
     choice = MethodChoice.read("query2doc:0.8")
     assert (choice.label, choice.writes) == ("query2doc:simulated 0.8", False)
     assert MethodChoice.read("query-rewrite").writes
     with pytest.raises(WrongUsage, match="names no quality"):
         MethodChoice.read("query2doc:much")
+    with pytest.raises(WrongUsage, match="rafe has no losses"):
+        MethodChoice.read("rafe:strict")
+    assert MethodChoice.read("tent").learns_by_searching

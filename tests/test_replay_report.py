@@ -1,4 +1,4 @@
-"""What is told of a replay: measures of a question, figures of many, the report, its plots and its page."""
+"""What is told of a replay: measures of a question, figures of many, and the report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +28,6 @@ from assistant.replay.metrics.figures import (
     slices,
 )
 from assistant.replay.metrics.measures import MEASURES, measured
-from assistant.replay.report.page import page
 from assistant.replay.report.report import figure, report_of, table_rows
 from assistant.replay.report.terminal_table import terminal_lines
 from assistant.replay.report.times_table import times_lines, times_rows
@@ -230,43 +228,6 @@ def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, 
     assert next(row for row in rows if row[:2] == ["all", "F1"])[-1] == "+20.0 [+20.0, +20.0]"
 
 
-# The page
-
-
-class Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in ("meta",):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_the_page_stands_by_itself_and_runs_nothing(runs: Mapping[tuple[str, int], Steps]) -> None:
-    written = page(report_of(IDENTITY, runs))
-    found = Tags()
-    found.feed(written)
-    assert found.open == []
-    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(found.tags)
-    names = {name for name, _ in found.attributes}
-    assert not {name for name in names if name.startswith("on")} | ({"src", "href"} & names)
-    assert "url(" not in written
-    assert "@import" not in written
-    assert "prefers-color-scheme: dark" in written
-
-
 # What is told while and after it plays
 
 
@@ -321,11 +282,10 @@ def test_an_interval_that_nothing_was_learned_in_does_not_repeat_the_training_be
     assert facts_of(Method(), earlier=1) == {}  # type: ignore[arg-type]
 
 
-def test_report_and_page_tell_it_for_each_method_that_learns(tmp_path: Path) -> None:
+def test_the_report_tells_it_for_each_method_that_learns(tmp_path: Path) -> None:
     runs = {(label, 1): steps(tmp_path, label, 0.5) for label in ("frozen", "query2doc", "luf")}
     told_of = report_of({**IDENTITY, "seeds": [1]}, runs)
     assert list(told_of["learning"]) == ["luf"]
-    assert told_of["learning"]["luf"]["told"] in page(told_of)
 
 
 # Progress
@@ -403,7 +363,7 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
 # Over questions
 
 
-def test_report_and_page_have_intervals_over_questions_with_several_seeds(tmp_path: Path) -> None:
+def test_the_report_has_intervals_over_questions_with_several_seeds(tmp_path: Path) -> None:
     runs = {
         (label, seed): steps(tmp_path, f"{place}-{seed}", good)
         for place, (label, good) in enumerate([("frozen", 0.5), (HOSTILE, 0.75)])
@@ -411,10 +371,8 @@ def test_report_and_page_have_intervals_over_questions_with_several_seeds(tmp_pa
     }
     told_of = report_of(IDENTITY, runs)
     assert told_of["over_questions"]["gains"][HOSTILE]["all"]["F1"] == {"low": 0.25, "high": 0.25}
-    assert "75.0 [75.0, 75.0]<small>[75.0, 75.0]</small>" in page(told_of)
     one = report_of({**IDENTITY, "seeds": [1]}, {("frozen", 1): runs["frozen", 1]})
     assert one["over_questions"] == {}
-    assert "<small>" not in page(one)
 
 
 # Times

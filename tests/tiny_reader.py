@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from agents.models.networks.reader_network import base_network
 from agents.models.reader_inputs import ReaderTokenizer, batch_of
+from training.reader.network import base_network
 
 WINDOW = 48
 

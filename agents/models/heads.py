@@ -2,7 +2,7 @@
 
     text -> its vector, the mean of its words, its digits -> one matrix a head -> probabilities
 
-A head costs microseconds beside the vector. `assistant.learning.recipes.heads` trains all of them at once.
+A head costs microseconds beside the vector. `training/heads.py` trains all of them at once.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class LanguageHeads:
         if facts["encoder"] != encoder.version:
             raise EncoderUnavailable(
                 f"The heads in {folder} read the vectors of {facts['encoder']}, not of {encoder.version}",
-                hint="Train them anew: python -m assistant.learning.recipes.heads.train",
+                hint="Train them anew: python -m training.heads",
             )
         self._languages: list[str] = facts["languages"]
         self._other_from: float = facts["other_from"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from agents.memory.reader_discriminator import FEATURES
-from assistant.replay.simulation.feedback import Feedback
 from benchmarks.fit_discriminator import FOLDS, Case, fitted, labelled, reached, softmax
+from experiments.feedback import Feedback
 
 
 def test_a_fit_of_the_bias_alone_gives_the_shares_of_the_labels() -> None:

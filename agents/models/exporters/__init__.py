@@ -3,8 +3,6 @@
 onnx_export           what these three share; exporter_process runs them
 export_encoder        makes the served form of an encoder, once: python -m
                       agents.models.exporters.export_encoder SOURCE TARGET_DIR
-export_reader         makes the served form of the reader, once: python -m
-                      agents.models.exporters.export_reader WEIGHTS CACHE_DIR
 export_cross_encoder  makes the served form of a cross-encoder, once: python -m
                       agents.models.exporters.export_cross_encoder SOURCE TARGET
 """

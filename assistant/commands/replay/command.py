@@ -39,8 +39,8 @@ from stores.base.errors import WrongUsage
     "methods",
     multiple=True,
     metavar="NAME",
-    help="luf, luf:strict, query2doc, query-rewrite, rafe, tent or frozen; again for more. By default luf; "
-    "frozen is always played, too. dual-feedback plays task dialogues and unirag conversations, each alone.",
+    help="luf, luf:strict or frozen; again for more. By default luf; frozen is always played, too. "
+    "dual-feedback plays task dialogues and unirag conversations, each alone.",
 )
 @click.option("--losses", default=LOSSES, metavar="NAMES", help=f"Of luf; by default {LOSSES}.")
 @click.option(
@@ -70,7 +70,6 @@ from stores.base.errors import WrongUsage
     default="all",
     help="What luf is trained on; by default all.",
 )
-@click.option("--user-feedback", is_flag=True, help="Users say right and wrong things after answers.")
 @click.option("--seeds", type=Seeds(), default=(1,), help="As many runs of each method; by default 1.")
 @click.option(
     "--order",

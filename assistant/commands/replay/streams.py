@@ -154,7 +154,7 @@ def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
         order=options["order"],
         first=options["first"],
         min_judged=options["min_judged"],
-        user_feedback=options["user_feedback"],
+        user_feedback=bool(options.get("user_feedback")),
         training=training,
         threads=learning.threads,
     )

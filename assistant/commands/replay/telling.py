@@ -22,14 +22,12 @@ def give_report(
     call: Invocation, replay: InFolder, runs: Any, folder: Path, options: Mapping[str, Any]
 ) -> int:
     """Writes it into the replay's folder and gives it on standard output; the exit code."""
-    from assistant.replay.report.page import page
     from assistant.replay.report.report import figure, report_of, times_of
-    from assistant.replay.storage.folder import PAGE, REPORT, TIMES
+    from assistant.replay.storage.folder import REPORT, TIMES
     from assistant.replay.storage.line_file import encoded
 
     report, times = report_of(replay.identity, runs), times_of(runs)
     (folder / REPORT).write_bytes(encoded(report))
-    (folder / PAGE).write_text(page(report), encoding="utf-8")
     (folder / TIMES).write_bytes(encoded(times))
     failed = [
         f"{metric} of {replay.plan.played[-1].label} is {found:.4f}, under {limit:g}"
@@ -43,7 +41,7 @@ def give_report(
         _show(report, _of_trainings(times, report) if options["times"] else None, tell=call.tell)
         if options["times"]:
             _show_times(times)
-        call.tell(f"{folder / PAGE} shows all of it, {REPORT} beside it is for programs.")
+        call.tell(f"{folder / REPORT} holds all of it.")
     for sentence in failed:
         click.echo(sentence, err=True)
     return 1 if failed else 0

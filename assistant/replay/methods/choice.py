@@ -1,4 +1,4 @@
-"""Which method a replay searches by, from the words that a person writes: frozen, luf:strict+hard, rafe ...
+"""Which method a replay searches by, from the words that a person writes: frozen, luf:strict+hard ...
 
 A training that was done is kept with what it told, by what it was made from: a run that was killed learns
 again what it had learned without training again.
@@ -18,17 +18,9 @@ from typing import Any
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Encoder, Vectors
-from agents.models.encoders.two_halves import TwoHalves
 from assistant.learning.training_process import Tell, train_apart
-from assistant.replay.methods import query2doc, query_rewrite
 from assistant.replay.methods.luf import LOSSES, Loss, Luf, Remembers
 from assistant.replay.methods.method import Frozen, Method
-from assistant.replay.methods.query2doc import Query2Doc
-from assistant.replay.methods.query_rewrite import QueryRewrite
-from assistant.replay.methods.rafe import Rafe
-from assistant.replay.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
-from assistant.replay.methods.tent import Tent
-from assistant.replay.methods.writers import ChatWriter
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from stores.base.errors import InvalidSetting, WrongUsage
 from stores.learning.lessons import Lesson
@@ -37,9 +29,7 @@ FROZEN = "frozen"  # what all others are compared with
 OF_DIALOGUES = "dual-feedback"  # the one that replies over a knowledge base, and searches nothing
 OF_FOLLOW_UPS = "unirag"  # the one that makes follow-ups stand alone, in conversations
 ALONE = {OF_DIALOGUES: "dialogues", OF_FOLLOW_UPS: "conversations"}  # what these play, and nothing beside it
-METHODS = (FROZEN, "luf", "query2doc", "query-rewrite", "rafe", "tent", *ALONE)
-_WRITES = ("query2doc", "query-rewrite")  # by a chat model
-_SEARCHING_CHANGES = ("rafe", "tent")  # them, too: not only what is judged
+METHODS = (FROZEN, "luf", *ALONE)
 _TOLD, _MADE = "told.json", "candidate"
 
 
@@ -47,7 +37,7 @@ _TOLD, _MADE = "told.json", "candidate"
 class MethodChoice:
     """One method, as it is to be played."""
 
-    kind: str  # of METHODS
+    kind: str  # of METHODS or OTHERS
     losses: tuple[Loss, ...] = tuple(LOSSES)  # of luf
     quality: float | None = None  # of the simulated writer in the chat model's place; None: there is none
 
@@ -58,15 +48,12 @@ class MethodChoice:
         losses: where the text names none.
         """
         kind, colon, named = text.partition(":")
-        if kind not in METHODS:
-            raise WrongUsage(f"there is no method {kind!r}", hint=f"There are {', '.join(METHODS)}.")
-        if colon and kind in _WRITES:
+        known = (*METHODS, *OTHERS)
+        if kind not in known:
+            raise WrongUsage(f"there is no method {kind!r}", hint=f"There are {', '.join(known)}.")
+        if colon and kind in OTHERS and OTHERS[kind].writes:
             return MethodChoice(kind, (), _quality(text, named))
         chosen = tuple(named.split("+")) if colon else tuple(losses)
-        if colon and _is_number(named):
-            raise WrongUsage(
-                f"{kind} takes no number", hint=f"Only {' and '.join(_WRITES)} do: query2doc:0.8."
-            )
         if colon and kind != "luf":
             raise WrongUsage(f"{kind} has no losses", hint="Only luf has: luf:strict+hard.")
         if not chosen or chosen == ("",):
@@ -88,20 +75,12 @@ class MethodChoice:
     @property
     def learns_by_searching(self) -> bool:
         """What it becomes hangs on what it searched, and not only on what was judged."""
-        return self.kind in _SEARCHING_CHANGES
+        return self.kind in OTHERS and OTHERS[self.kind].learns_by_searching
 
     @property
     def writes(self) -> bool:
         """It asks a chat model."""
-        return self.kind in _WRITES and self.quality is None
-
-
-def _is_number(named: str) -> bool:
-    try:
-        float(named)
-    except ValueError:
-        return False
-    return True
+        return self.kind in OTHERS and OTHERS[self.kind].writes and self.quality is None
 
 
 def _quality(text: str, named: str) -> float:
@@ -137,6 +116,18 @@ class MethodParts:
     train: Callable[..., Path] = train_apart
 
 
+@dataclass(frozen=True)
+class OtherMethod:
+    """A method that the product's are compared with."""
+
+    make: Callable[[MethodChoice, MethodParts], Method]
+    writes: bool = False  # a chat model does, or where a quality is named a simulated one
+    learns_by_searching: bool = False  # see `MethodChoice`
+
+
+OTHERS: dict[str, OtherMethod] = {}  # by kind; none in the product: experiments/replay.py adds its own
+
+
 def checked_training(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings of the training, as they are; loads torch. Raises `WrongUsage` for what cannot be."""
     from assistant.learning.recipes.retriever.training import RetrieverTraining
@@ -155,7 +146,6 @@ def checked_training(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def make_method(choice: MethodChoice, parts: MethodParts) -> Method:
     """A method that has learned nothing yet."""
-    known: dict[str, Any] = {"questions": parts.questions, "passages": parts.passages}
     if choice.kind == "luf":
         kept = KeptTrainings(parts.folder / "kept", start=parts.start, train=parts.train)
         return Luf(
@@ -170,48 +160,9 @@ def make_method(choice: MethodChoice, parts: MethodParts) -> Method:
             train=kept.train,
             load=lambda folder: LoadedLater(parts.load, folder),
         )
-    if choice.kind == "query2doc":
-        if choice.quality is None:
-            return Query2Doc(_given_back(query2doc.chat_writer(parts.chat()), parts))
-        return Query2Doc(SimulatedDocuments(choice.quality, parts.seed, **known))
-    if choice.kind == "query-rewrite":
-        if choice.quality is None:
-            return QueryRewrite(_given_back(query_rewrite.chat_writer(parts.chat()), parts))
-        return QueryRewrite(SimulatedRewrites(choice.quality, parts.seed, **known))
-    if choice.kind == "rafe":
-        return Rafe(seed=parts.seed)
-    if choice.kind == "tent":
-        return Tent(_adapting(parts), parts.vectors_of)
+    if other := OTHERS.get(choice.kind):
+        return other.make(choice, parts)
     return Frozen()
-
-
-def _given_back(writer: ChatWriter, parts: MethodParts) -> ChatWriter:
-    parts.at_end(writer.close)
-    return writer
-
-
-def _adapting(parts: MethodParts) -> Any:
-    os.environ.setdefault("OMP_NUM_THREADS", str(parts.threads))  # torch, which comes now, heeds it
-    from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
-    from assistant.learning.recipes.retriever.network import load_network
-
-    return AdaptingFirstHalf(EntropyMinimisation(load_network(parts.start)), parts.encoder)
-
-
-class AdaptingFirstHalf:
-    """Adapts what can be trained of an encoder, and encodes with the whole."""
-
-    def __init__(self, adapting: Any, encoder: Encoder) -> None:
-        self._adapting, self._encoder = adapting, encoder
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        first: Vectors = self._adapting.encode(texts)
-        return self._encoder.beside(first, texts) if isinstance(self._encoder, TwoHalves) else first
-
-    def step(self, texts: Sequence[str], documents: Sequence[Vectors]) -> float:
-        """See `Adapting`; documents: as vectors of the first half."""
-        entropy: float = self._adapting.step(texts, documents)
-        return entropy
 
 
 class KeptTrainings:

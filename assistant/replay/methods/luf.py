@@ -23,12 +23,13 @@ from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
 from assistant.learning.training_process import train_apart
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
-from assistant.replay.methods.tent import VectorsOf
 from stores.learning.lessons import Lesson, LessonDocument, is_held_out
 
 Loss = Literal["strict", "flaccid", "hard"]
 LOSSES: Mapping[Loss, float] = {"strict": 1.0, "flaccid": 0.5, "hard": 1.0}  # with their usual weights
 Remembers = Literal["all", "last"]
+# The stored vectors of versions, by id: (D,) each, as their database keeps them
+VectorsOf = Callable[[Sequence[int]], Mapping[int, bytes]]
 
 
 def weights_of(losses: Collection[Loss]) -> dict[str, float]:

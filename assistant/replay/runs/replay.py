@@ -7,13 +7,13 @@ the encoder alone, lie in a folder that all replays share.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from filelock import FileLock
 
@@ -39,8 +39,7 @@ from assistant.replay.runs.run_progress import RunProgress, Watch, told_to
 from assistant.replay.runs.steps import Steps
 from assistant.replay.simulation.chat_judge import ChatJudge
 from assistant.replay.simulation.chat_model import SimulatedChat
-from assistant.replay.simulation.feedback import said_after
-from assistant.replay.simulation.participants import SimulatedJudge, Truth, gold_truth
+from assistant.replay.simulation.participants import SimulatedFeedback, SimulatedJudge, Truth, gold_truth
 from assistant.replay.storage.data_set_store import (
     Names,
     filled,
@@ -72,6 +71,9 @@ _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature
 
 class Replay(InFolder):
     """Plays questions."""
+
+    # What simulated users say after answers; none in the product: experiments/replay.py gives it
+    said_after: ClassVar[Callable[..., Mapping[str, SimulatedFeedback]] | None] = None
 
     def __init__(
         self,
@@ -168,7 +170,7 @@ class Replay(InFolder):
                 names=run.names,
                 steps=steps,
                 interval=self.plan.interval,
-                feedback=_feedback(questions, seed) if hears else None,
+                feedback=self._said(questions, seed) if hears else None,
                 users_speak=self.plan.user_feedback,
                 learns_by_searching=choice.learns_by_searching,
                 keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
@@ -178,6 +180,13 @@ class Replay(InFolder):
             shutil.rmtree(folder / left, ignore_errors=True)
         forget_copies(folder)
         return steps
+
+    def _said(self, questions: Sequence[ReplayQuestion], seed: int) -> Mapping[str, SimulatedFeedback]:
+        assert self.said_after is not None, "nobody speaks in the product's own replays"
+        try:
+            return self.said_after(questions, seed=seed)
+        except ValueError as error:
+            raise WrongUsage(f"users cannot be simulated here: {error}") from error
 
     # Stores
 
@@ -335,10 +344,3 @@ def _truth(questions: Sequence[ReplayQuestion], names: Names) -> Truth:
         return text in known and is_gold(text, names.named(passage))
 
     return is_relevant
-
-
-def _feedback(questions: Sequence[ReplayQuestion], seed: int) -> Any:
-    try:
-        return said_after(questions, seed=seed)
-    except ValueError as error:
-        raise WrongUsage(f"users cannot be simulated here: {error}") from error

@@ -3,5 +3,4 @@
 participants         a judge, an answerer and users of stated accuracy
 chat_model           an answerer that is right where the passages hold the answer
 chat_judge           a chat model that judges
-feedback             what users say after an answer
 """

@@ -5,7 +5,7 @@ plan.json               what is played; a folder that holds another replay is re
 replies.jsonl           what chat models wrote, so that nobody is asked twice; kept when one begins anew
 runs/LABEL-seed-N/      steps.jsonl, and while it runs: store/, trained/, memory-N.db
 model/                  folders without a file, for parts that are not of one run
-report.json, report.html, times.json    once all is played
+report.json, times.json    once all is played
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stores.base.errors import StoreUnavailable, WrongUsage
 LOCK, PLAN, REPLIES, RUNS, STEPS = "lock", "plan.json", "replies.jsonl", "runs", "steps.jsonl"
 STORE, STORE_IN_MAKING, TRAINED = "store", "store.making", "trained"
 MODEL = "model"
-REPORT, PAGE, TIMES = "report.json", "report.html", "times.json"
+REPORT, TIMES = "report.json", "times.json"
 PLAN_IN_WRITING = "plan.new"
 
 
@@ -77,7 +77,7 @@ def forget_replay(folder: Path) -> None:
             _forget_run(folder / RUNS / run_name(label, seed))
     with suppress(OSError):  # something else is in it, or it is not there
         (folder / RUNS).rmdir()
-    for name in (REPORT, PAGE, TIMES):
+    for name in (REPORT, TIMES):
         (folder / name).unlink(missing_ok=True)
 
 

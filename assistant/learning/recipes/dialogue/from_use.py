@@ -29,7 +29,7 @@ from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Lesson, lesson_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
-from assistant.learning.recipes.dialogue.train_dialogue import BATCH, ROWS, optimizer_of, train_step
+from assistant.learning.recipes.dialogue.steps import BATCH, ROWS, optimizer_of, train_step
 from assistant.learning.recipes.from_shipped import SERVED, FromShipped, Subject, options_of
 from assistant.learning.recipes.run import CannotTrain, StopSignal, Tell, run
 from assistant.learning.recipes.training_state import write_checkpoint

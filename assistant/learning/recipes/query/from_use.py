@@ -30,11 +30,11 @@ from agents.models.exporters.export_adapters import exported, form_of_served, se
 from agents.models.networks.causal_lm import CausalLm, batch_of, form_of, load, logits_of, with_adapters
 from agents.prompts.standalone import prompt, written
 from assistant.learning.recipes.from_shipped import SERVED, FromShipped, Subject, options_of
-from assistant.learning.recipes.query.train_rewriter import MOST_TOKENS
 from assistant.learning.recipes.run import CannotTrain, StopSignal, Tell, run
 from assistant.learning.recipes.training_state import write_checkpoint
 
 WEIGHTS = "adapters.safetensors"
+MOST_TOKENS = 256  # of an example
 _NEVER = 1e-6  # least chance of either action, so that its logarithm is finite
 
 

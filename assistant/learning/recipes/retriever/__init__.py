@@ -4,6 +4,5 @@ batches               lessons grouped by the documents they share
 network               the encoder in torch; retriever_training takes its steps
 training              how the retriever learns from lessons: one loop over batches, each step's loss handed
                       out
-entropy_minimisation  an encoder's norms, made surer of what each search found (TENT)
 train                 what runs in it
 """
