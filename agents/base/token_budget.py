@@ -27,7 +27,7 @@ def estimated_tokens(text: str) -> int:
 
     A word costs a token for every three letters begun, a digit or sign one, a letter beyond ASCII one for
     every two bytes, an emoji four; a single space is free and a run of them costs one. It is an estimate:
-    docs/history/experiments.md says how far above the true count it lies, and where below.
+    `benchmarks.token_estimate` measures how far above the true count it lies, and where below.
     """
     return sum(_cost(part) for part in _PARTS.findall(text))
 

@@ -28,7 +28,7 @@ _MOST_MISSING = 6  # words; more are as bad
 _SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
 
 # Fitted and chosen by `python -m benchmarks.fit_discriminator`, on questions of articles that the reader
-# was not trained on; to be done again with other weights of the reader. See docs/history/experiments.md.
+# was not trained on; to be done again with other weights of the reader.
 FEATURES = (
     "whole passage supports",
     "whole passage refutes",

@@ -153,8 +153,7 @@ def by_mixed_scores(
     """By s · judged + (1 - s) · found, best first, equals in the order found; what is surely useless last.
 
     found: the candidates' scores, brought to 0 to 1 over them. verdicts: by the candidate's `id()`.
-    judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly; see
-    docs/history/experiments.md.
+    judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly.
     """
     found = normalised({id(candidate): candidate.score - candidate.given for candidate in candidates})
 

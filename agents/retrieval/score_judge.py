@@ -14,7 +14,7 @@ from agents.base.interfaces import Candidate, Judged, Label, Verdict
 from agents.base.sentences import asks_only
 from stores.words.lexical import tokens
 
-# Fitted by benchmarks/fit_answering.py on training questions; see docs/history/experiments.md.
+# Fitted by benchmarks/fit_answering.py on training questions.
 _COSINE_WEIGHT = 12.634
 _WORDS_WEIGHT = 5.003
 _BIAS = -11.767

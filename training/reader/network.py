@@ -5,7 +5,7 @@
 The body is MiniLM's (BERT's form) or MPNet's (attention also knows how far two tokens are apart). Its
 embeddings are never trained, so that the reader's own weights are the layers and heads alone. Training and
 export use this; a chat never loads it. That all layers are trained, and not heads alone, was chosen
-by measurement (docs/history/experiments.md).
+by measurement.
 """
 
 from __future__ import annotations
