@@ -76,7 +76,7 @@ class Answers:
 
 _MEMORY_ANSWERS = {
     "/remember": "Remembered, yours, as ",
-    "/undo": "Undone: add “note ",
+    "/undo": "Undone: added “note ",
     "/forget": "Forgotten: “note ",
 }
 

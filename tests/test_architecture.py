@@ -21,7 +21,7 @@ MOST_LINES = {
     "stores": 18060,
     "agents": 13540,
     "assistant": 42100,
-    "assistant/terminal": 15262,
+    "assistant/terminal": 15270,
     "assistant/learning": 5180,
     "assistant/replay": 6680,
     "training": 5215,

@@ -127,7 +127,7 @@ AFTER_RATE = {
     "rate_not_helped": Row(then=lambda chat: messages(chat)[-1].rating == "bad"),
     "rate_teach": Row(then="What should the answer of turn"),
     "rate_why": Row(then=WhyScreen),
-    "rate_undo": Row(rates_behind_a_write, "Undone: add “I like tea.”"),
+    "rate_undo": Row(rates_behind_a_write, "Undone: added “I like tea.”"),
     "rate_notices": Row(then=PageScreen),
     "rate_back": Row(then=lambda chat: "Last answer:" not in chat.text),
 }
@@ -188,7 +188,7 @@ WHILE_READING = {
     "read_teach": Row(then="What should the answer of turn"),
     "read_why": Row(then=WhyScreen),
     "read_learned": Row(then=PageScreen),
-    "read_undo": Row(behind_a_write, "Undone: add “I like tea.”"),
+    "read_undo": Row(behind_a_write, "Undone: added “I like tea.”"),
     "read_retry": Row(then=lambda chat: messages(chat)[-1].text == "Again."),
     "read_change": Row(then="Changing an earlier message"),
     "read_branch_next": Row(then=lambda chat: chat.app.chat.branch_told == "branch 1 of 2"),

@@ -83,7 +83,7 @@ You: /remember I take my tea without milk.
 Remembered, yours, as 5: “I take my tea without milk.”. /undo takes it back.
 
 You: /undo
-Undone: add “I take my tea without milk.”.
+Undone: added “I take my tea without milk.”.
 
 You: /quit
 Bye.
@@ -190,18 +190,18 @@ def test_one_undo_takes_back_all_that_a_message_taught_and_a_number_takes_one(vo
     told = vouch.chat("I like quiet rooms.", PASTE)
     numbers = re.findall(r"/undo (\d+) takes it back", told)
     assert len(numbers) == 5
-    assert "Undone: add “My sister lives in Oslo." in vouch.chat(f"/undo {numbers[3]}")
+    assert "Undone: added “My sister lives in Oslo." in vouch.chat(f"/undo {numbers[3]}")
     assert len(facts(vouch)) == 4
     said = vouch.run("chat", "--last", stdin="/undo\n").out.split("\n")
     assert said[1] == (
         "Took back 3 facts of one message: “My locker number is 214.”; “My dog is called Rex.”; "
         "“I work at the harbour.”."
     )
-    assert [line for line in said if line.startswith("What you said stays")] == [said[2]]
+    assert [line for line in said if line.startswith("Your message stays")] == [said[2]]
     assert facts(vouch) == ["I like quiet rooms."]
-    assert "Undone: add “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
+    assert "Undone: added “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
     again = vouch.run("chat", "--last", stdin="/undo\n/undo\n").out
-    assert again.count("What you said stays") == 1
+    assert again.count("Your message stays") == 1
     assert "Nothing else to undo in this session." in again
     assert again.rstrip().endswith("Nothing left to undo in this session.")
 
@@ -231,10 +231,10 @@ def test_undo_tells_what_stays_of_the_message_whose_learning_it_took_back_alone(
     told = vouch.chat(
         "My locker number is 214.", "Who waters the plants?", "/teach Marta waters the plants.", "/undo"
     )
-    assert "Undone: add “Marta waters the plants." in told
-    assert "What you said stays" not in told
+    assert "Undone: added “Marta waters the plants." in told
+    assert "Your message stays" not in told
     told = vouch.run("chat", "--last", stdin="The window sticks!?\n/undo\n").out
-    assert "Undone: add “My locker number is 214." in told
+    assert "Undone: added “My locker number is 214." in told
     assert "stays: “My locker number is 214." in told
     assert told.count("stays:") == 1
 
@@ -242,7 +242,7 @@ def test_undo_tells_what_stays_of_the_message_whose_learning_it_took_back_alone(
 def test_undo_behind_an_ingest_takes_the_ingest_back(vouch: Vouch) -> None:
     path = vouch.write("handbook.md", HANDBOOK)
     vouch.chat("My locker number is 214.")
-    assert "Undone: add “ingested " in vouch.chat(f"/ingest {path}", "/undo")
+    assert "Undone: added “ingested " in vouch.chat(f"/ingest {path}", "/undo")
     assert facts(vouch) == ["My locker number is 214."]
 
 

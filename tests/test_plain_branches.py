@@ -49,7 +49,7 @@ def test_change_with_a_turn_and_a_text_changes_that_turn(assistant: Assistant) -
 
 def test_change_of_a_turn_that_is_not_here_is_refused_with_the_way_on(assistant: Assistant) -> None:
     told, session = talk(assistant, "First?", "/change 12 o'clock?")
-    assert "there is no turn 12" in told
+    assert "you have no turn 12" in told
     assert "/change 1 12 o'clock?" in told
     assert messages(assistant, session) == ["First?"]
 

@@ -55,7 +55,7 @@ def test_what_only_a_screen_can_do_is_refused_in_one_sentence(assistant: Assista
         ("/change Anything", "nothing was said in this session yet"),
         ("/retry 1", "turn 1 is of session 1"),
         ("/retry 99", "99"),
-        ("/retry soon", "there is no turn soon"),
+        ("/retry soon", "you have no turn soon"),
         ("/branch", "One branch so far"),
         ("/branch two", "two is no number of a branch"),
         ("/branch 0", "0 is no number of a branch"),

@@ -55,7 +55,7 @@ def own_texts(house: Assistant, user: str) -> list[str]:
 
 def test_what_was_written_before_the_first_message_is_undone_behind_it(house: Assistant) -> None:
     told = says(house, "ann", "/remember I like tea.", "Is it open?", "/undo", "/undo")
-    assert told.count("Undone: add “I like tea.”.") == 1
+    assert told.count("Undone: added “I like tea.”.") == 1
     assert own_texts(house, "ann") == []
 
 
@@ -107,7 +107,7 @@ def test_undo_of_what_concerns_every_user_is_asked_about(curated: Removing) -> N
         "Nothing was undone. To undo a certain write, type /undo and the number of its receipt.",
     ]
     assert curated.is_removed
-    assert curated.undo("y").split("\n")[:2] == [question, f"Undone: delete “{HANDBOOK}”."]
+    assert curated.undo("y").split("\n")[:2] == [question, f"Undone: removed “{HANDBOOK}”."]
     assert not curated.is_removed
 
 
@@ -152,7 +152,7 @@ def undone(*actions_and_texts: tuple[str, str]) -> str:
 def test_what_one_message_taught_is_told_by_its_number_and_texts_in_their_order() -> None:
     one, two, three, four = [("add", f"fact {n}") for n in (1, 2, 3, 4)]
     out = ("delete", "old")
-    assert undone(one) == "Undone: add “fact 1”."
+    assert undone(one) == "Undone: added “fact 1”."
     assert undone(two, one) == "Took back 2 facts of one message: “fact 1”; “fact 2”."
     assert undone(four, three, two, one) == (
         "Took back 4 facts of one message: “fact 1”; “fact 2”; “fact 3”; and 1 more."

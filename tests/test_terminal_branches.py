@@ -74,7 +74,7 @@ async def test_change_names_a_turn_and_its_new_text(tmp_path: Path) -> None:
         await chat.asks("one")
         await chat.asks("two")
         await chat.sends("/change 9 three")
-        await chat.shows("there is no turn 9 in this session")
+        await chat.shows("this session has no turn 9")
         assert chat.prompt == "/change 9 three"
         await chat.presses("ctrl+u")
         await chat.until(lambda: not chat.prompt)

@@ -44,7 +44,7 @@ async def test_what_was_learned_and_each_block_of_code_can_be_asked_for(tmp_path
             await chat.shows(f"Learned from turn {turn}")
             await chat.goes_back()
         await chat.sends("/learned 99")
-        await chat.shows("there is no turn 99")
+        await chat.shows("you have no turn 99")
         for number, block in enumerate(("code one", "code two", "code one")):
             await chat.sends("/copy code")
             await chat.shows(f"copied block {number % 2 + 1} of 2")

@@ -87,7 +87,7 @@ async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
         await chat.presses("U")
         await chat.shows("Take back: add “ingested rules.md”, for every user?")
         await chat.presses("y")
-        await chat.shows("Undone: add “ingested rules.md”.")
+        await chat.shows("Undone: added “ingested rules.md”.")
         await chat.presses("U")
         await chat.shows("there is nothing to undo")
 

@@ -53,7 +53,7 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
         assert line.text == "I like tea. A\nlot"
         await chat.presses("u")
         await chat.until(lambda: texts(chat) == ["I like tea."])
-        await chat.shows("Undone: modify")
+        await chat.shows("Undone: changed")
 
 
 async def test_a_document_is_neither_edited_nor_forgotten_here(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ async def test_undo_takes_back_whichever_came_last_a_rating_or_a_write(tmp_path:
         await chat.shows("Undone: turn 1 was rated bad.")
         await chat.until(lambda: label(chat, 1).endswith("good"))
         await chat.presses("ctrl+g", "u")
-        await chat.shows("Undone: add “I like tea.”")
+        await chat.shows("Undone: added “I like tea.”")
         await chat.presses("ctrl+g", "u")
         await chat.shows("Undone: turn 1 was rated good.")
         await chat.until(lambda: "good" not in label(chat, 1))

@@ -265,7 +265,7 @@ LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
 def test_what_is_lacking_for_a_round_by_itself_is_told_as_there_is_room() -> None:
     known = TrainingFacts((), "", "", "", 128, 100, True, False, False, 0.0, 0.01, lack=LACK)
     assert progress_line(known, 118) == LACK.sentence
-    told = "25 of 30 held out, about 25 more lessons; then a round begins by itself"
+    told = "25 of 30 held out, about 25 more lessons; then a round starts automatically"
     assert progress_line(known, 78) == told
 
 
@@ -279,9 +279,9 @@ READING = running(12, progress={"lessons": 3}, phase="reading")
         ({}, "12 of 1000 lessons, then a round"),
         ({"new_lessons": 1000}, "1000 of 1000 lessons; a round soon"),
         ({"is_paused": True}, "12 of 1000 lessons; paused until Space"),
-        ({"in_chat": False}, "12 of 1000 lessons; s begins a round"),
+        ({"in_chat": False}, "12 of 1000 lessons; s starts a round"),
         ({"lack": LACK}, "25 of 30 held out; 25 more lessons"),
-        ({"lack": LACK, "in_chat": False}, "25 of 30 held out; s begins a round"),
+        ({"lack": LACK, "in_chat": False}, "25 of 30 held out; s starts a round"),
         ({"lack": LACK, "is_paused": True}, "25 of 30 held out; paused until Space"),
         ({"rounds": (running(12),), **HELD_UP}, "step 210 of 400, paused until Space"),
         ({"rounds": (READING,), **HELD_UP}, "round 12: paused until Space"),
@@ -403,8 +403,8 @@ async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
             "nDCG@10 -1.40 points"
         )
         limits = replace(facts, least_gain=0.005, margin=0.01)
-        assert "surely gains more than 0.50 points" in rule(limits)
-        assert "on 30 questions or more, and R@5, month and domain lose at most 1.00" in rule(limits)
+        assert "gains more than 0.50 points at 95 %" in rule(limits)
+        assert "on 30+ questions, and R@5, month and domain drop at most 1.00" in rule(limits)
 
 
 async def test_rounds_that_had_ended_are_not_read_again(tmp_path: Path) -> None:

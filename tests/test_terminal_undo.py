@@ -49,15 +49,15 @@ async def test_undo_goes_back_through_the_writes_of_every_screen_and_never_forwa
         await chat.shows("u takes it back")
         await chat.presses("escape")
         said = await undoes(chat)
-        assert f"Undone: delete “{NOTE}”." in said
+        assert f"Undone: removed “{NOTE}”." in said
         assert own_texts(chat) == [NOTE, COFFEE]
-        assert f"Undone: add “{NOTE}”." in await undoes(chat)
+        assert f"Undone: added “{NOTE}”." in await undoes(chat)
         assert own_texts(chat) == [COFFEE]
         said = await undoes(chat)
-        assert f"Undone: modify “{COFFEE}”." in said
+        assert f"Undone: changed “{COFFEE}”." in said
         assert f"“{TEA}”." in said
         assert own_texts(chat) == [TEA]
-        assert f"Undone: add “{TEA}”." in await undoes(chat)
+        assert f"Undone: added “{TEA}”." in await undoes(chat)
         assert own_texts(chat) == []
         assert "there is nothing to undo of this session" in await undoes(chat)
         assert own_texts(chat) == []
@@ -73,7 +73,7 @@ async def test_what_was_undone_on_a_screen_is_not_undone_again(tmp_path: Path) -
         await chat.presses("u")
         await chat.until(lambda: own_texts(chat) == [NOTE, TEA])
         await chat.presses("escape")
-        assert f"Undone: add “{NOTE}”." in await undoes(chat)
+        assert f"Undone: added “{NOTE}”." in await undoes(chat)
         assert own_texts(chat) == [TEA]
 
 
@@ -92,7 +92,7 @@ async def test_a_write_belongs_to_the_session_that_was_on(tmp_path: Path) -> Non
 async def test_undo_of_what_is_shared_is_asked_about(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await chat.app.chat.desk.write(_shared_fact)
-        for key, said in (("n", "Nothing was undone."), ("y", "Undone: add “The lift works.”")):
+        for key, said in (("n", "Nothing was undone."), ("y", "Undone: added “The lift works.”")):
             await chat.sends("/undo")
             await chat.until(lambda: isinstance(chat.screen, Question))
             assert "Take back, for every user: add “The lift works.”?" in chat.text
@@ -151,7 +151,7 @@ async def test_a_proposal_is_taken_back_by_u_by_undo_and_by_its_name(tmp_path: P
         assert waiting() == []
         await chat.asks("/undo p3")
         await chat.shows("there is no open proposal 3")
-        assert f"Undone: add “{NOTE}”." in await undoes(chat)
+        assert f"Undone: added “{NOTE}”." in await undoes(chat)
 
 
 async def test_on_f3_an_offer_of_ones_own_is_taken_back_and_stays_yours(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_the_strip_names_what_u_takes_back_and_takes_just_that(tmp_path: P
         chat.app.chat.notices.done()  # another notice takes its place, between the two keys
         await chat.shows(f"“{COFFEE}”")
         await chat.presses("u")
-        await chat.shows(f"Undone: add “{TEA}”.")
+        await chat.shows(f"Undone: added “{TEA}”.")
         assert own_texts(chat) == [COFFEE]
         notice = chat.app.chat.notices.current
         assert notice is not None

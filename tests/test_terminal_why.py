@@ -39,11 +39,11 @@ async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) ->
         await chat.asks("And on Sundays?")
         await chat.asks("Thank you, I shall come.")
         await chat.sends("/why 1")
-        await chat.shows("Route      question · needs memory · standalone: yes")
+        await chat.shows("Route      question · answered from memory · searched as typed")
         assert "Query  " not in chat.text
         await chat.presses("escape")
         await chat.sends("/why 2")
-        await chat.shows("Route      question · needs memory · standalone: no")
+        await chat.shows("Route      question · answered from memory · searched rewritten")
         await chat.shows("Query      And on Sundays? (after: ")
         await chat.presses("escape")
         await chat.sends("/why 3")

@@ -122,7 +122,7 @@ def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> N
     told = iter(chat.commands.run("/undo"))
     assert next(told) == "(waiting until your last message is checked; Ctrl+C leaves the wait)"
     chat.agents.goes_on.set()
-    assert next(told) == f"Undone: add “{LOCKER}”."
+    assert next(told) == f"Undone: added “{LOCKER}”."
     list(told)
     assert chat.texts == [TEA]
 
@@ -153,7 +153,7 @@ def test_what_goes_on_between_two_looks_is_waited_for(chat: Chat, monkeypatch: p
     monkeypatch.setattr(chat.agents, "weigh", weigh_later)
     chat.says(LOCKER)
     threading.Timer(1, hold.set).start()
-    assert chat.undo()[1] == f"Undone: add “{LOCKER}”."
+    assert chat.undo()[1] == f"Undone: added “{LOCKER}”."
 
 
 def test_a_message_that_taught_nothing_is_told_and_what_came_before_is_asked_about(chat: Chat) -> None:
@@ -163,7 +163,7 @@ def test_a_message_that_taught_nothing_is_told_and_what_came_before_is_asked_abo
     assert chat.undo()[1:] == [*TAUGHT_NOTHING, "Nothing was undone."]
     assert chat.texts == [TEA]
     chat.answer = "y"
-    assert chat.undo()[-1] == f"Undone: add “{TEA}”."
+    assert chat.undo()[-1] == f"Undone: added “{TEA}”."
     assert chat.texts == []
 
 
@@ -196,7 +196,7 @@ def test_it_waits_no_longer_than_a_while(chat: Chat, monkeypatch: pytest.MonkeyP
 def test_what_was_written_behind_the_message_is_undone_at_once(chat: Chat) -> None:
     chat.says(LOCKER)
     list(chat.commands.run("/remember I like coffee."))
-    assert chat.undo()[0] == "Undone: add “I like coffee.”."
+    assert chat.undo()[0] == "Undone: added “I like coffee.”."
     assert chat.texts == [TEA]
 
 
@@ -227,7 +227,7 @@ def test_through_a_pipe_it_refuses_with_the_number(chat: Chat) -> None:
 def test_where_nothing_is_learned_nothing_is_waited_for(chat: Chat) -> None:
     chat.says(QUESTION)  # its job is there
     chat.assistant.settings = replace(chat.assistant.settings, memory=MemorySettings(learn=False))
-    assert chat.undo() == [f"Undone: add “{TEA}”."]
+    assert chat.undo() == [f"Undone: added “{TEA}”."]
 
 
 def test_ctrl_c_leaves_a_wait() -> None:

@@ -128,7 +128,7 @@ def test_a_history_lists_every_version_with_its_words_its_writer_and_its_receipt
     assert list(history_lines(history)) == [
         f"{note}  note · yours",
         "The key is in the shed.",
-        "Used      in 0 answers of yours; by the judge: helpful 0, useless 0",
+        "Used      in 0 of your answers; judged helpful 0×, useless 0×",
         f"Version 2 by user, {when(second.created_at)}, receipt {edited}; live",
         f"Version 1 by user, {when(first.created_at)}, receipt {added}; changed {changed}, receipt {edited}",
         "          “The key is in the hall.”",
@@ -146,11 +146,11 @@ def test_a_history_lists_every_version_with_its_words_its_writer_and_its_receipt
     assert history_as_json(withdrawn)["state"] == "withdrawn"
 
 
-def test_one_answer_is_one_answer(stores: Stores, ann: int) -> None:
+def test_what_a_memory_was_used_in_is_counted(stores: Stores, ann: int) -> None:
     note, _ = stores.knowledge.remember(ann, "The key is in the hall.")
     answered(stores, ann, version_of(stores, ann, note))
     told = "\n".join(history_lines(stores.catalogue.history(ann, note)))
-    assert "in 1 answer of yours" in told
+    assert "in 1 of your answers" in told
 
 
 def test_a_learned_fact_tells_where_it_was_said_and_an_imported_one_that_a_file_tells_it(

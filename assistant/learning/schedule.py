@@ -22,7 +22,7 @@ from stores.learning.rounds import Rounds
 
 @dataclass(frozen=True)
 class Awaited:
-    """What is waited for until a round begins by itself."""
+    """What is waited for until a round starts automatically."""
 
     judged: int  # questions, until now
     wanted: int  # with so many a round begins
@@ -82,7 +82,7 @@ class Occasions:
         new_lessons: since the last round, with which one is due.
 
         hours: after which a round is due with fewer new ones as well; 0 is never. deciding: held-out
-        questions with an answer without which no round begins by itself.
+        questions with an answer without which no round starts automatically.
         """
         self._lessons = lessons
         self._rounds = rounds

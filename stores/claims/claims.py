@@ -84,7 +84,7 @@ class Claims:
         with self._database.reading() as sql:
             turn = sql.get(Turn, turn_id)
             if turn is None or turn.user_id != user_id:
-                raise NotFound(f"there is no turn {turn_id} of yours")
+                raise NotFound(f"you have no turn {turn_id}")
             ids = earlier_turns(sql, turn, _EARLIER_TURNS)
             before = sorted(found_by(sql, Turn, col(Turn.id), ids), key=lambda t: -known_id(t.id))
             recalled = sql.scalars(

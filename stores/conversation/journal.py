@@ -239,7 +239,7 @@ class Journal:
         with self._database.reading() as sql:
             turn = sql.get(Turn, turn_id)
             if turn is None or turn.user_id != user_id:
-                raise NotFound(f"there is no turn {turn_id} of yours")
+                raise NotFound(f"you have no turn {turn_id}")
             return turn
 
     def turns(
@@ -265,7 +265,7 @@ class Journal:
                 .limit(1)
             )
             if turn is None:
-                raise NotFound("there is no turn of yours yet")
+                raise NotFound("you have no turn yet")
             return turn
 
     def found_in(self, user_id: int, turn_id: int) -> list[FoundPassage]:
@@ -338,7 +338,7 @@ def _place_of(sql: SqlSession, session: Session, turn_id: int) -> int:
     """The id of the turn that a turn of a session follows; 0 for the first one."""
     turn = sql.get(Turn, turn_id)
     if turn is None or turn.session_id != session.id:
-        raise NotFound(f"there is no turn {turn_id} of yours in session {session.id}")
+        raise NotFound(f"you have no turn {turn_id} in session {session.id}")
     return parent(sql, turn)
 
 

@@ -109,7 +109,7 @@ class PairChoices:
 def _require(sql: SqlSession, user_id: int, turn_id: int) -> None:
     turn = sql.get(Turn, turn_id)
     if turn is None or turn.user_id != user_id:
-        raise NotFound(f"there is no turn {turn_id} of yours")
+        raise NotFound(f"you have no turn {turn_id}")
 
 
 def _said(sql: SqlSession, user_id: int, turn_id: int) -> dict[int, str]:

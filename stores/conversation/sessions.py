@@ -73,7 +73,7 @@ class Sessions:
     def lines(self, user_id: int, *, shelf: Shelf = "open", limit: int = 50) -> list[SessionLine]:
         """This user's sessions that hold something, those spoken in last first.
 
-        Those of `vouch ask` stand on a shelf of their own until a second thing is said in them.
+        Those of `vouch ask` are listed apart until a second thing is said in them.
         """
         with self._database.reading() as sql:
             return session_lines(sql, user_id, shelf=shelf, limit=limit)
@@ -285,5 +285,5 @@ def _listed(user_id: int, shelf: Shelf | None) -> tuple[ColumnElement[bool], ...
 def _turn_of(sql: SqlSession, user_id: int, turn_id: int) -> Turn:
     turn = sql.get(Turn, turn_id)
     if turn is None or turn.user_id != user_id:
-        raise NotFound(f"there is no turn {turn_id} of yours")
+        raise NotFound(f"you have no turn {turn_id}")
     return turn

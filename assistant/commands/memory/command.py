@@ -210,6 +210,8 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     from stores.memory.edits import Undone
 
     call = Invocation(ctx)
+    from assistant.terminal.actions.undoing import WROTE
+
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         if lists:
@@ -247,7 +249,7 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
             )
         else:
             for receipt in undone.receipts:
-                click.echo(f"Undone: {receipt.action} {one_line(receipt.summary)}")
+                click.echo(f"Undone: {WROTE[receipt.action]} {one_line(receipt.summary)}")
             for line in undone.back:
                 click.echo(f"{line.passage_id}\tback\t{one_line(line.text)}")
             for receipt in undone.kept:

@@ -136,7 +136,7 @@ def _records(path: Path, file: Any) -> Iterator[Mapping[str, Any]]:
         yield text.take_object()
         return
     if first != "[":
-        raise UnreadableDocument(path, "it is no JSON list of conversations")
+        raise UnreadableDocument(path, "expected a JSON list of conversations")
     text.skip()
     while (character := text.next_character()) != "]":
         if character == ",":

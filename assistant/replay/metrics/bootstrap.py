@@ -84,7 +84,7 @@ def promotion(
     margin: float = 0.01,
     fewest_questions: int = 30,
 ) -> Promotion:
-    """Promoted where every measure surely gains and no earlier slice loses too much; refused otherwise.
+    """Promoted where the interval of every gain is above zero and no earlier slice drops too much.
 
     gains: by measure ("R@5", "nDCG@10"), over all held-out questions: its whole interval must lie above
     `threshold`. earlier: by slice (a domain, a month; of several measures one entry each): its mean must not

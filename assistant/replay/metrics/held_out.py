@@ -103,7 +103,7 @@ def compare(
 def decided(
     scored: Sequence[Scored], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
-    """Promoted where nDCG@10 surely gains, and neither R@5 nor nDCG@10 of a month or domain loses too much.
+    """Promoted where the interval of the nDCG@10 gain is above zero, and R@5, months, domains hold up.
 
     Too much is more than the margin, by the mean. A month or domain of fewer than `SMALLEST_SLICE` questions
     has no say. threshold, margin: shares, from 0 to 1.

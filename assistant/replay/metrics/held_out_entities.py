@@ -37,7 +37,7 @@ def reciprocal_rank(right: Collection[int], found: Sequence[int]) -> float:
 def decided(
     told: Sequence[ToldReply], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
-    """Promoted as a query model is, if it surely gains more than on the entities of other replies.
+    """Promoted as a query model is, if it gains more than on the entities of other replies.
 
     Corrections that name some entities whatever was asked move these to the front for every message, and are
     held out as well; by them alone a candidate would win. threshold, margin: shares, from 0 to 1.

@@ -84,7 +84,7 @@ def compare(
 def decided(
     scored: Sequence[tuple[float, float]], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
-    """Promoted where MRR surely gains and R@5 loses no more than the margin.
+    """Promoted where the interval of the MRR gain is above zero and R@5 drops by at most the margin.
 
     scored: 1 / rank by the live one and by the candidate. threshold, margin: shares, from 0 to 1.
     """

@@ -99,7 +99,7 @@ def compare(
 def decided(
     scored: Sequence[ScoredReply], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
-    """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither loses too much, nor soundness.
+    """Promoted where the interval of the gain in BLEU and Entity-F1 is above zero and neither drops much.
 
     Refused as well where what it tells is of the entity that was found first less than half as often as what
     the live one tells, or where it tells something less than a tenth as often.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assistant.terminal.actions.forgetting import forget_for_good
 from assistant.terminal.actions.sharing import share_memory, shared_line, weigh_for_all
-from assistant.terminal.actions.undoing import both_line, in_chat, instead_line, told_in_chat
+from assistant.terminal.actions.undoing import both_line, in_chat, instead_line, told_in_chat, undone_write
 from assistant.terminal.actions.written_here import Written, withdraw_proposal
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
@@ -76,8 +76,8 @@ def undo(assistant: Assistant, user_id: int, receipt_id: int) -> Written:
     except VouchError as error:
         raise in_chat(error) from None
     assistant.indexer.catch_up()
-    came_back = f" Back: {', '.join(f'{p.passage_id} “{short(p.text, 40)}”' for p in back)}." if back else ""
-    return Written(f"Undone: {receipt.action} “{short(receipt.summary)}”.{came_back}")
+    restored = ", ".join(f"{passage.passage_id} “{short(passage.text, 40)}”" for passage in back)
+    return Written(undone_write(receipt) + (f" Restored: {restored}." if back else ""))
 
 
 def withdraw(assistant: Assistant, user_id: int, proposal_id: int) -> Written:

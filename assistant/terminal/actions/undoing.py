@@ -26,10 +26,10 @@ def undone_lines(undone: Undone) -> Iterator[str]:
     """What was taken back, what is known again, and what of the same message stays for others."""
     yield _taken_back(undone.receipts)
     if len(undone.back) > _NAMED:
-        yield f"Back: {len(undone.back)} passages."
+        yield f"Restored: {len(undone.back)} passages."
     else:
         for passage in undone.back:
-            yield f"Back: {passage.passage_id} “{short(passage.text)}”."
+            yield f"Restored: {passage.passage_id} “{short(passage.text)}”."
     if undone.models:
         yield models_taken_back(undone.models)
     for receipt in undone.kept:
@@ -48,6 +48,14 @@ def instead_line(passage_id: int, written: str, older: PassageLine, undo: str) -
     return f"{passage_id} “{short(written)}” is in the place of {was}. {undo} takes it back."
 
 
+WROTE = {"add": "added", "modify": "changed", "delete": "removed"}  # what a write did, by its action
+
+
+def undone_write(receipt: Receipt) -> str:
+    """What a write had done, as it is told once that is undone."""
+    return f"Undone: {WROTE[receipt.action]} “{short(receipt.summary)}”."
+
+
 def models_taken_back(roles: Sequence[str]) -> str:
     """That models which had learned from something do not answer any more."""
     return (
@@ -62,7 +70,7 @@ def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
     ids = " ".join(str(passage.passage_id) for passage in said)
     first = f"“{short(said[0].text)}”"
     more = f" and {len(said) - 1} more passages" if len(said) > 1 else ""
-    yield f"What you said stays: {first}{more} · /forget {ids} takes it back."
+    yield f"Your message stays: {first}{more} · /forget {ids} removes it."
 
 
 def what_was_said(assistant: Assistant, user_id: int, undone: Iterable[Receipt]) -> Iterator[str]:
@@ -93,7 +101,7 @@ def in_shell(command: str) -> str:
 
 def _taken_back(receipts: Sequence[Receipt]) -> str:
     if len(receipts) == 1:
-        return f"Undone: {receipts[0].action} “{short(receipts[0].summary)}”."
+        return undone_write(receipts[0])
     out = sum(receipt.action == "delete" for receipt in receipts)
     facts = len(receipts) - out
     if not facts:

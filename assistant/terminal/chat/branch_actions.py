@@ -54,7 +54,7 @@ class BranchActions(AnswerActions):
                 self._begin_changing(asked)
             return
         if asked is None:
-            where = f"there is no turn {number} in this session"
+            where = f"this session has no turn {number}"
             self.tell("no message to change" if number is None else where)
         if not self.prompt.text:
             self.prompt.put(f"/change {typed}")

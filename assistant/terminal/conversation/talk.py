@@ -170,7 +170,7 @@ class Talk:
                 answer.state, answer.failure = "failed", one_line(error.message)
                 break
             error = await self._attempt(sent, answer, view)
-        if not view.is_attached:  # nothing was kept, and it stands in the prompt again
+        if not view.is_attached:  # nothing was kept, and it is back in the prompt
             return
         view.end()
         self._hears.turn_ended(answer)

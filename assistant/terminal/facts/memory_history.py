@@ -35,8 +35,8 @@ def history_lines(history: History) -> Iterator[str]:
     if history.imported_at:
         yield f"Imported  {when(history.imported_at)}; what is told of earlier stood in the file"
     yield (
-        f"Used      in {history.answers} answer{'s' if history.answers != 1 else ''} of yours; "
-        f"by the judge: helpful {history.judged_helpful}, useless {history.judged_useless}"
+        f"Used      in {history.answers} of your answers; judged helpful {history.judged_helpful}×, "
+        f"useless {history.judged_useless}×"
     )
     own = {receipt.id for receipt in history.receipts}
     for version in reversed(history.versions):

@@ -64,7 +64,7 @@ class Message:
         if self.state == "queued":
             return "waits for its turn"
         if self.state == "waiting":
-            silent = f"no word yet after {self.silent_seconds} s: the model may be loading"
+            silent = f"no answer yet after {self.silent_seconds} s"
             waits = silent if self.silent_seconds else "thinking"
             return f"{waits} · Esc stops" if self.speaker == "Assistant" else ""
         if self.state == "writing":

@@ -38,7 +38,9 @@ class TrainingFacts:
     lineage: RoundLineage | None = None  # from what the round learns that runs or waits
     broken_off: frozenset[int] = frozenset()  # rounds that are said to run, and whose learner is gone
     also_live: frozenset[str] = frozenset()  # versions that answer in another role than that of `live`
-    lack: TooFewHeldOut | None = None  # why none begins by itself, where more lessons are lacking than those
+    lack: TooFewHeldOut | None = (
+        None  # why none starts automatically, where more lessons are lacking than those
+    )
 
     @property
     def current(self) -> Round | None:
@@ -279,23 +281,23 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 
 def rule(facts: TrainingFacts, row: Round | None = None) -> str:
-    """When a candidate goes live, in words. row: of its round."""
+    """When a candidate is promoted, in words. row: of its round."""
     from stores.learning.lessons import DECIDING
 
-    over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
+    more = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     margin = f"{100 * facts.margin:.2f} points"
     of_ranks = {"query": "follow-ups", "entities": "replies"}
     if row is not None and row.recipe in of_ranks:
         return (
-            f"Goes live if MRR surely gains{over} on {DECIDING} {of_ranks[row.recipe]} or more, "
-            f"and R@5 loses at most {margin}."
+            f"Promoted if MRR gains{more} at 95 %, on {DECIDING}+ {of_ranks[row.recipe]}, "
+            f"and R@5 drops at most {margin}."
         )
     if row is not None and row.recipe == "dialogue":
         return (
-            f"Goes live if the mean of BLEU and Entity-F1 surely gains{over} on {DECIDING} replies or more, "
-            f"and neither, nor how many are sound, nor any knowledge base loses more than {margin}."
+            f"Promoted if BLEU and Entity-F1 together gain{more} at 95 %, on {DECIDING}+ replies, "
+            f"and neither, the share of sound replies or a knowledge base drops more than {margin}."
         )
     return (
-        f"Goes live if {DECIDED_BY} surely gains{over} on {DECIDING} questions or more, "
-        f"and R@5, month and domain lose at most {margin}."
+        f"Promoted if {DECIDED_BY} gains{more} at 95 %, on {DECIDING}+ questions, "
+        f"and R@5, month and domain drop at most {margin}."
     )

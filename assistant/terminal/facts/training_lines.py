@@ -190,15 +190,15 @@ def _needed(facts: TrainingFacts) -> list[str]:
     if facts.is_paused:
         then = ["; training in this chat is paused until Space", "; paused until Space"]
     elif not facts.in_chat:
-        then = ["; s begins a round (learning.in_chat is false)", "; s begins a round"]
+        then = ["; s starts a round (learning.in_chat is false)", "; s starts a round"]
     elif lack is not None:
         more = f"{lack.so_far}, about {lack.more} more lessons"
-        then = [f"{more}; then a round begins by itself", f"{lack.so_far}; {lack.more} more lessons"]
+        then = [f"{more}; then a round starts automatically", f"{lack.so_far}; {lack.more} more lessons"]
         return [lack.sentence, *then]
     elif new < wanted:
-        then = ["; then a round begins by itself", ", then a round"]
+        then = ["; then a round starts automatically", ", then a round"]
     else:
-        then = ["; a round begins soon", "; a round soon"]
+        then = ["; a round starts soon", "; a round soon"]
     if lack is not None:
         return [f"{lack.so_far}{each}" for each in then]
     return [f"{new} of {wanted} new lessons{then[0]}", *(f"{new} of {wanted} lessons{each}" for each in then)]

@@ -157,9 +157,9 @@ def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
     from agents.base.sentences import asks_only
 
     kind = "question" if asks_only(turn.message) else "statement"
-    needs = "needs memory" if any(each.citation for each in found) else "no memory"
-    stands = "yes" if turn.standalone in ("", turn.message) else "no"
-    return f"{kind} · {needs} · standalone: {stands}"
+    used = "from memory" if any(each.citation for each in found) else "without memory"
+    asked = "as typed" if turn.standalone in ("", turn.message) else "rewritten to stand alone"
+    return f"{kind} · answered {used} · searched {asked}"
 
 
 def _searched_by(assistant: Assistant, user_id: int, turn_id: int) -> str:
@@ -233,8 +233,8 @@ def _history_lines(passage: Passage, history: History) -> list[str]:
     if history.turn is not None:
         lines.append(f"Said in turn {history.turn.id}: “{short(history.turn.message)}”")
     lines.append(
-        f"Put before the model in {history.answers} of your answers · "
-        f"by the judge: helpful {history.judged_helpful}, useless {history.judged_useless}"
+        f"Used in {history.answers} of your answers · judged helpful {history.judged_helpful}×, "
+        f"useless {history.judged_useless}×"
     )
     if len(history.versions) > 1:
         current = next((v.number for v in history.versions if v.id == passage.version_id), 0)

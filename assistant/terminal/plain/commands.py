@@ -152,7 +152,7 @@ class PlainCommands(SlashCommands):
         wanted = typed_id(number)
         if number and wanted is None:
             raise NotFound(
-                f"there is no turn {one_line(number)}", hint="Name it by its number, as /why does."
+                f"you have no turn {one_line(number)}", hint="Name it by its number, as /why does."
             )
         if wanted is None:
             last = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
