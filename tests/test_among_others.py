@@ -19,8 +19,8 @@ from command_here import run_here
 from screen_fixtures import assistant_in, on_screen
 from script_rows import FILES, ROWS, commands
 
+from assistant.terminal.input.commands import IN_PLAIN
 from assistant.terminal.input.keys import PLACES
-from assistant.terminal.plain.commands import ALL_COMMANDS
 
 SECRETS = ("zqcat", "zqdiary", "zqcafe", "zqwhisper", "zqreason")
 # What the owner of the machine's files does, which whoever can read them can do without Vouch.
@@ -146,7 +146,7 @@ def test_no_command_reaches_what_is_another_s(library: Vouch, tmp_path: Path, na
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(ALL_COMMANDS) - {"/edit", "/compare", "/quit"}))
+@pytest.mark.parametrize("name", sorted(set(IN_PLAIN) - {"/edit", "/compare", "/quit"}))
 def test_no_command_of_a_chat_reaches_what_is_another_s(library: Vouch, tmp_path: Path, name: str) -> None:
     vouch, dice = library.copy_to(tmp_path), random.Random(name)
     before = kept(vouch.data)

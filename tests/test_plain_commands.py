@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from plain_fixtures import counting, messages, talk
 from screen_fixtures import assistant_in
 
-from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
-from assistant.terminal.input.keys import PLACES, SCREEN_COMMANDS
+from assistant.terminal.chat.chat_actions import ChatActions
+from assistant.terminal.engine.slash_commands import SlashCommands
+from assistant.terminal.input.commands import COMMANDS, NAMED, Command
+from assistant.terminal.input.keys import PLACES
 from assistant.terminal.plain.chat import PlainChat
-from assistant.terminal.plain.commands import ONLY_ON_SCREEN, PLAIN_COMMANDS, PlainCommands
+from assistant.terminal.plain.commands import PlainCommands
 from assistant.wiring.assistant import Assistant
 
 
@@ -22,30 +25,30 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
         yield made
 
 
-@pytest.mark.parametrize("name", sorted(SLASH_COMMANDS | SCREEN_COMMANDS))
-def test_each_command_of_the_screen_is_in_plain_mode_or_names_what_to_do_there(name: str) -> None:
-    if name in ONLY_ON_SCREEN:
-        assert name not in PlainCommands.commands
-        assert len(ONLY_ON_SCREEN[name]) > len(name)
-    else:
-        assert name in PlainCommands.commands
-        assert callable(getattr(PlainCommands, f"_{name[1:]}"))
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_each_command_is_carried_out_or_names_what_to_do_in_plain_mode(command: Command) -> None:
+    method = f"_{command.name[1:]}"
+    assert hasattr(SlashCommands, method) == (command.by == "both")
+    assert hasattr(PlainCommands, method) == (command.by != "screen")
+    assert bool(command.instead) == (command.by == "screen")
 
 
-def test_each_command_that_a_key_names_can_be_typed_in_plain_mode() -> None:
+def test_each_command_that_a_key_names_can_be_typed() -> None:
     named = {key.slash.partition(" ")[0] for keys in PLACES.values() for key in keys if key.slash}
-    assert named <= PlainCommands.commands.keys() | ONLY_ON_SCREEN.keys()
+    assert named <= NAMED.keys()
 
 
-def test_no_command_is_only_in_plain_mode() -> None:
-    assert PLAIN_COMMANDS.keys() <= SCREEN_COMMANDS.keys()
-    assert not PLAIN_COMMANDS.keys() & SLASH_COMMANDS.keys()
+def test_the_screen_has_a_door_for_what_it_does_itself() -> None:
+    chat = SimpleNamespace(**dict.fromkeys(dir(ChatActions)))
+    doors = ChatActions._doors.fget(chat)  # type: ignore[attr-defined]
+    assert doors.keys() >= {command.name for command in COMMANDS if command.by != "both"}
+    assert doors.keys() <= NAMED.keys()
 
 
-@pytest.mark.parametrize("name", sorted(ONLY_ON_SCREEN))
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS if command.by == "screen"])
 def test_what_only_a_screen_can_do_is_refused_in_one_sentence(assistant: Assistant, name: str) -> None:
     told, _ = talk(assistant, f"{name} anything")
-    assert told == f"You: {name} anything\n{ONLY_ON_SCREEN[name]}\n\n"
+    assert told == f"You: {name} anything\n{NAMED[name].instead}\n\n"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
 from assistant.terminal.app.everywhere import Everywhere
-from assistant.terminal.input.keys import APP, CHAT, PLACES, PROMPT, READING, SCREEN_COMMANDS, Key, shown
+from assistant.terminal.input.commands import NAMED, OF_SCREEN
+from assistant.terminal.input.keys import APP, CHAT, PLACES, PROMPT, READING, Key, shown
 from assistant.terminal.widgets.work import GivesWay, Host
 
 _LEFT_OUT = ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop")
@@ -84,7 +85,7 @@ class Palette(Everywhere):
                     yield self._row("Reading", key, screen, screen)
 
     def _commands(self) -> Iterator[SystemCommand]:
-        for name, about in (self.chat.desk.slash_commands | SCREEN_COMMANDS).items():
+        for name, about in (self.chat.desk.slash_commands | OF_SCREEN).items():
             yield SystemCommand(
                 name, _escaped(about), lambda name=name: self.call_later(self._begin_command, name)
             )
@@ -119,9 +120,7 @@ class Palette(Everywhere):
         """A command that takes something is put into the prompt, the others are run."""
         if not await self.goes_back_to(self.chat):
             return
-        about = (self.chat.desk.slash_commands | SCREEN_COMMANDS).get(name, "")
-        needs_words = about[:1].isupper() and ":" in about
-        if needs_words:
+        if NAMED[name].needs_words:
             self.chat.prompt.put(f"{name} ")
             self.chat.prompt.focus()
         elif not self.chat.runs_here(name):

@@ -18,8 +18,8 @@ from assistant.terminal.chat.training_actions import TrainingActions
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.prompt import Prompt
 from assistant.terminal.engine.near_commands import did_you_mean
+from assistant.terminal.input.commands import OF_SCREEN
 from assistant.terminal.input.editor import edit
-from assistant.terminal.input.keys import SCREEN_COMMANDS
 from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.widgets.work import Host, host
 from assistant.turns.documents_named import naming
@@ -242,7 +242,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     @property
     def _commands(self) -> dict[str, str]:
-        return self.desk.slash_commands | SCREEN_COMMANDS
+        return self.desk.slash_commands | OF_SCREEN
 
     def runs_here(self, line: str) -> bool:
         """Whether a line is done with here: a command of the screens, or no command at all."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.chat.draft_keeping import DraftKeeping
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.input.keys import SCREEN_COMMANDS
+from assistant.terminal.input.commands import OF_SCREEN
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FindActions(DraftKeeping):
             session_id=session_id,
             words=words or self._typed_last,
             is_private=self.is_private,
-            commands=[*self.desk.slash_commands, *SCREEN_COMMANDS] if self.conversation.has_focus else (),
+            commands=[*self.desk.slash_commands, *OF_SCREEN] if self.conversation.has_focus else (),
         )
         self.app.push_screen(screen, chosen)
 

@@ -21,6 +21,7 @@ from assistant.terminal.engine.loop_calls import asking, on_loop
 from assistant.terminal.engine.worker_thread import WorkerThread
 from assistant.terminal.engine.writing import Stopped, Writing
 from assistant.terminal.facts.messages import Message, messages_of, past_messages
+from assistant.terminal.input.commands import OF_BOTH
 from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
@@ -202,11 +203,9 @@ class Desk:
         return Opened(session_id, title, messages, is_whole, is_private)
 
     def _get_ready(self, session_id: int) -> Counts:
-        from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
-
         if self.refusal is None:
             self._begin_writing(session_id)
-        self.slash_commands = dict(SLASH_COMMANDS)
+        self.slash_commands = dict(OF_BOTH)
         return self._count(self._known_assistant)
 
     def _begin_writing(self, session_id: int) -> int:

@@ -32,6 +32,7 @@ from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
+from assistant.terminal.input.commands import OF_BOTH
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import local
@@ -46,43 +47,12 @@ if TYPE_CHECKING:
     from stores.versions.passage_lines import PassageLine
 
 _TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
-SLASH_COMMANDS = {
-    "/help": "the commands",
-    "/remember": "TEXT: keep a note in your own memory",
-    "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
-    "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
-    "/instead": "ID TEXT: the text takes the place of that memory",
-    "/both": "ID: a memory and what it took the place of both hold",
-    "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
-    "/why": "[TURN]: what the last answer was made from",
-    "/learned": "[TURN]: what was learned from the last message, or that turn's",
-    "/good": "[TURN]: the last answer, or that turn's, helped",
-    "/bad": "[TURN or WHY]: it did not help",
-    "/teach": "TEXT: what the last answer should have said",
-    "/share": "ID: offer a memory of yours to every user, through the check",
-    "/privacy": "what is kept about you, who can read it, what left this machine",
-    "/ingest": "PATH: read a document into your own memory",
-    "/docs": "[WORDS]: the documents that were read, by words of their names; @NAME asks only that one",
-    "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
-    "/sessions": "[WORDS]: list your sessions, by words of their titles",
-    "/rename": "TITLE: give this session another title",
-    "/archive": "[SESSION]: archive this session or that one, or bring it back",
-    "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
-    "/model": "[NAME]: the chat model that answers here, or another one in its place",
-    "/kb": "[NAME]: talk over a knowledge base here; off: no more",
-    "/system": "[TEXT]: asked of all answers of a chat model here; off: nothing, back: the settings'",
-    "/plain": "continue this session in plain mode",
-    "/export": "[PATH]: write this session to a new file, Markdown or .json",
-    "/new": "[TITLE]: begin a new session",
-    "/private": "begin a private session: nothing is remembered",
-    "/quit": "leave (also Ctrl+D)",
-}
 
 
 class SlashCommands:
     """The commands of one chat, and what they change of it: which session is on, and whether it is over."""
 
-    commands: Mapping[str, str] = SLASH_COMMANDS
+    commands: Mapping[str, str] = OF_BOTH
 
     def __init__(
         self,

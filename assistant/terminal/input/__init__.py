@@ -1,5 +1,6 @@
 """What is typed: keys, pastes, drafts, and the editor.
 
+commands      the table of commands that are typed with a slash
 keys          the table of keys
 bindings      the same for the screen library
 key_sequence  a key that leads elsewhere is waited for by those behind it

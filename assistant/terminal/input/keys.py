@@ -227,21 +227,6 @@ FIXED = {  # keys that are what they are, by place
     ),
     "Reading": (("PageUp, PageDown", "by page"), ("1 to 9", "open that source")),
 }
-SCREEN_COMMANDS = {  # besides those of plain mode
-    "/compare": "[TURN]: answers by the live model and the one before",
-    "/branch": "[NUMBER]: the next branch of this session, or that one",
-    "/change": "[TURN] [TEXT]: change your last message, or that turn's; the old one is kept",
-    "/copy": "[code]: copy the last answer, or its next block of code",
-    "/edit": "write the prompt in your editor",
-    "/find": "[TEXT]: find it in this session, and in all others",
-    "/log": "what is written to the log",
-    "/notices": "every notice of this chat, whole",
-    "/retry": "answer the last question again; the earlier answer is kept",
-    "/suspend": "back to the shell until `fg`",
-    "/training": "how training goes, and steering it",
-    "/theme": "[NAME]: change the colours until you leave",
-}
-
 _NAMES = {
     "escape": "Esc",
     "enter": "Enter",

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.engine.slash_commands import SLASH_COMMANDS, SlashCommands
+from assistant.terminal.engine.slash_commands import SlashCommands
+from assistant.terminal.input.commands import IN_PLAIN, NAMED
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import turn_and_text, typed_id
 from assistant.terminal.plain.takeover import standing_there, transcript_lines
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
     from stores.conversation.turn_search import FoundTurn
     from stores.database.tables import Turn
 
-PLAIN_COMMANDS = {
-    "/find": "WORDS: find them in this session, and in all others",
-    "/retry": "[TURN]: answer your last message again, or that turn's; the earlier answer is kept",
-    "/change": "[TURN] [TEXT]: change your last message, or that turn's; the old one is kept",
-    "/branch": "[NUMBER]: the next branch of this session, or that one",
-    "/compare": "[TURN]: answers by the live model and the one before",
-    "/edit": "[TEXT]: write a message in your editor",
-    "/training": "how training goes, as /train tells it",
-    "/notices": "every notice of this chat",
-    "/log": "[WORDS]: the last lines of the log, or those with these words",
-}
-ONLY_ON_SCREEN = {
-    "/copy": "Plain mode copies nothing: select the text in your terminal, or /export writes a file.",
-    "/suspend": "Ctrl+Z goes back to the shell, and fg comes back here.",
-    "/theme": "Plain mode has no colours: the screen has themes, which vouch chat opens without --plain.",
-}
-ALL_COMMANDS = dict(sorted((SLASH_COMMANDS | PLAIN_COMMANDS).items(), key=lambda each: each[0] == "/quit"))
 _SHOWN = 20  # turns that are found, and lines of the log
 _LOG_WIDTH = 150  # characters of a line of the log; the file has all of them
 _LAST = 3  # turns of a branch that is gone to
@@ -56,15 +40,15 @@ class Message:
 class PlainCommands(SlashCommands):
     """Those of the screen and of plain mode, as lines of text."""
 
-    commands = ALL_COMMANDS
+    commands = IN_PLAIN
     told: Sequence[str] = ()  # the notices of this chat
     _message: Message | None = None
 
     def run(self, line: str) -> Iterator[str]:
         """See `SlashCommands.run`; behind it, `take_message` has what is to be sent."""
-        name = line.partition(" ")[0]
-        if name in ONLY_ON_SCREEN:
-            yield ONLY_ON_SCREEN[name]
+        known = NAMED.get(line.partition(" ")[0])
+        if known is not None and known.instead:
+            yield known.instead
         else:
             yield from super().run(line)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from assistant.terminal.input.keys import FIXED, PLACES, SCREEN_COMMANDS, shown
+from assistant.terminal.input.commands import OF_SCREEN
+from assistant.terminal.input.keys import FIXED, PLACES, shown
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.work import Working, host
 
@@ -37,7 +38,7 @@ def _lines(changed: Mapping[str, str], commands: Mapping[str, str], first: str) 
     yield "Commands, typed into the prompt"
     if not commands:
         yield "  (more of them once the assistant is ready)"
-    for name, about in sorted((dict(commands) | SCREEN_COMMANDS).items()):
+    for name, about in sorted((dict(commands) | OF_SCREEN).items()):
         yield f"  {name:<10} {about}"
     yield "  //         sends a message that begins with a slash"
     yield ""
