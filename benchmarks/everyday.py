@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 
 from agents.backends.extractive import NOT_SURE, NOT_TOLD, is_sure
-from assistant.learning.recipes.examples.example import Part
 from assistant.turns.events import Finished
 from benchmarks.everyday_chat import ACKNOWLEDGED, ROOT, Chat, folded
 from stores.base.clock import time_by
 from training.examples import everyday
 from training.examples.everyday import Asked, Conversation, Told
+from training.examples.example import Part
 
 PARTS: dict[str, Part] = {"train": "train", "dev": "calibration", "test": "test"}
 KINDS = ("now", "before", "other", "detail", "yesno", "follow", "told", "never")

@@ -48,7 +48,7 @@ ACKNOWLEDGED = ("Noted: ", "Ask me something")  # what was asked was taken for n
 
 def conversations(part: str, folder: Path) -> list[dict[str, Any]]:
     """The records of a part."""
-    from assistant.learning.recipes.examples.example import part_of
+    from training.examples.example import part_of
 
     file = folder / ("test.jsonl" if part == "test" else "train.jsonl")
     read = [json.loads(line) for line in file.read_text("utf-8").splitlines()]

@@ -28,7 +28,7 @@ import numpy as np
 from agents.base.claim_interfaces import Claim, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
-from assistant.learning.recipes.examples.example import read_records
+from assistant.learning.recipes.examples.records import read_records
 from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant

@@ -46,7 +46,7 @@ from agents.base.sentences import is_question, sentences
 from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.retriever import best_of
 from agents.retrieval.score_judge import ScoreJudge, shared_words
-from assistant.learning.recipes.examples.example import normalised, part_of, read_records
+from assistant.learning.recipes.examples.records import read_records
 from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -56,6 +56,7 @@ from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer
 from stores.base.passages import SHARED
 from stores.words.lexical import tokens
+from training.examples.example import normalised, part_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -31,7 +31,6 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.learning.recipes.examples.example import normalised, part_of
 from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -42,6 +41,7 @@ from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from benchmarks.written_claims import candidate
 from experiments.feedback import Feedback, answerable, simulated
 from training.examples.claims import fever_claims
+from training.examples.example import normalised, part_of
 
 Floats = npt.NDArray[np.float64]
 Source = Literal["any", "near", "written"]  # where a wrong answer is from, or who wrote the claim

@@ -27,8 +27,8 @@ import numpy as np
 
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
-from assistant.learning.recipes.examples.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
+from training.examples.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
 from training.examples.mixture import examples
 from training.examples.pairs import read_corpus
 from training.examples.passage_search import PassageSearch

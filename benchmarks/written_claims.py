@@ -19,12 +19,13 @@ from pathlib import Path
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
-from assistant.learning.recipes.examples.example import read_records, untokenised
+from assistant.learning.recipes.examples.records import read_records
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED, Passage
 from training.examples.claims import fever_claims
+from training.examples.example import untokenised
 
 Written = tuple[str, str, bool]  # claim, evidence, whether it is true
 THRESHOLDS = (0.5, 0.6, 0.7, CORRECT_FROM, 0.9, 0.95)

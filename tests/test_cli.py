@@ -820,7 +820,7 @@ def test_why_tells_what_an_answer_was_made_from(vouch: Vouch) -> None:
     last = vouch.run("why", "--json").object
     assert last["question"] == "My locker number is 214."
     assert [claim["text"] for claim in last["learned"]] == ["My locker number is 214."]
-    assert "no turn 1 of yours" in vouch.run("--user", "bob", "why", "1", code=1).err
+    assert "you have no turn 1" in vouch.run("--user", "bob", "why", "1", code=1).err
     vouch.run("--user", "bob", "why", code=1)
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
-from assistant.replay.simulation.participants import feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion
 from benchmarks.feedback_said import became, counted
 from benchmarks.questions import holds_answer
 from experiments.feedback import (
     UNRELATED,
+    feedback_counts,
     said_after,
     simulated,
 )

@@ -10,7 +10,8 @@ from agent_fakes import FixedEncoder, candidate, passage
 
 from agents.base.interfaces import Candidate, Vector
 from agents.retrieval.retriever import Fusion
-from assistant.replay.methods.method import Asked, Frozen, Search, fused_by_rank, mean_vector
+from assistant.replay.methods.method import Asked, Frozen, Search
+from experiments.methods.query_rewrite import fused_by_rank, mean_vector
 from stores.base.passages import Found, Passage
 
 EAST, NORTH = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)

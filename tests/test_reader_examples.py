@@ -11,15 +11,9 @@ from pathlib import Path
 import pytest
 from kill_points import ALL
 
-from assistant.learning.recipes.examples.example import (
-    Example,
-    Part,
-    interleaved,
-    normalised,
-    part_of,
-)
 from stores.base.passages import HEADING_OF
 from training.examples.documents import documents, questions
+from training.examples.example import Example, Part, interleaved, normalised, part_of
 from training.examples.mixture import examples
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -25,8 +25,8 @@ from agents.models.networks.pooling import mean_of_tokens
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
 from agents.models.reader_inputs import ReaderTokenizer, batch_of
-from assistant.learning.recipes.examples.example import Example
 from assistant.learning.recipes.training_state import read_checkpoint
+from training.examples.example import Example
 from training.reader import train as train_reader
 from training.reader.batches import (
     MOST_WINDOWS,

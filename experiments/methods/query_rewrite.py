@@ -10,11 +10,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
 from agents.base.chat_interfaces import ChatMessage, ChatModel, closed_object
+from agents.base.fusion import reciprocal_ranks
+from agents.base.interfaces import Candidate, Vector, Vectors
 from agents.prompts.weighing import quoted
-from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search, fused_by_rank, mean_vector
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 from experiments.methods.writers import ChatWriter, Writer
 
 REWRITES = 2
@@ -86,3 +91,29 @@ class QueryRewrite:
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> None:
         """Learns nothing."""
+
+
+def fused_by_rank(rankings: Sequence[Sequence[Candidate]], *, keep: int) -> tuple[Candidate, ...]:
+    """Several rankings of candidates as one, by `reciprocal_ranks`; equals keep the order of their ids.
+
+    Of a passage found more than once the candidate with the best score of its own ranking is kept, with its
+    new score and place.
+    """
+    scores = reciprocal_ranks([[c.passage.version_id for c in ranking] for ranking in rankings])
+    best: dict[int, Candidate] = {}
+    for candidate in (c for ranking in rankings for c in ranking):
+        known = best.get(candidate.passage.version_id)
+        if known is None or candidate.score > known.score:
+            best[candidate.passage.version_id] = candidate
+    order = sorted(best, key=lambda i: (-scores[i], i))[:keep]
+    return tuple(
+        replace(best[i], score=scores[i], found_rank=place) for place, i in enumerate(order, start=1)
+    )
+
+
+def mean_vector(vectors: Vectors) -> Vector:
+    """(N, D) -> (D,), unit length; zeros where they cancel out."""
+    mean = vectors.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    result: Vector = (mean / length if length > 0 else mean).astype(np.float32)
+    return result

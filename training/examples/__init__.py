@@ -1,5 +1,6 @@
 """What the reader learns from, one file a task.
 
+example           one labelled example, and to which part of the data it belongs
 passage_search    passages ranked by shared words, in memory: where hard negatives come from
 changed_answers   an answer exchanged for another of its kind
 statement_claims  claims made from questions and answers, true and false

@@ -12,16 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.learning.recipes.examples.example import (
-    Example,
-    Part,
-    interleaved,
-    normalised,
-    part_of,
-    read_records,
-    untokenised,
-)
+from assistant.learning.recipes.examples.records import read_records
 from stores.words.lexical import tokens
+from training.examples.example import Example, Part, interleaved, normalised, part_of, untokenised
 from training.examples.passage_search import PassageSearch
 from training.examples.statement_claims import (
     NOT_ENOUGH,

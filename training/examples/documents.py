@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.base.memory_page import asked_after
-from assistant.learning.recipes.examples.example import Example, Part
 from stores.base.passages import HEADING_OF, searchable_text
+from training.examples.example import Example, Part
 from training.examples.passage_search import PassageSearch
 
 DATA = Path(__file__).parents[2] / "data" / "documents"

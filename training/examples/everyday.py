@@ -27,16 +27,9 @@ from agents.base.memory_page import MemoryPage, Statement, asked_after, said_bef
 from agents.base.sentences import is_question
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.prepared import prepare_encoder
-from assistant.learning.recipes.examples.example import (
-    RELATE_LABELS,
-    SORT_LABELS,
-    Example,
-    Part,
-    answer_spans,
-    part_of,
-)
 from assistant.library.cutting import cut
 from assistant.settings.locations import find_locations
+from training.examples.example import RELATE_LABELS, SORT_LABELS, Example, Part, answer_spans, part_of
 from training.examples.passage_search import PassageSearch
 
 DATA = Path(__file__).parents[2] / "data"

@@ -12,7 +12,9 @@ from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 
-from assistant.learning.recipes.examples.example import (
+from training.examples import everyday
+from training.examples.claims import claims, held_out_claims
+from training.examples.example import (
     JUDGE_LABELS,
     RELATE_LABELS,
     SORT_LABELS,
@@ -24,8 +26,6 @@ from assistant.learning.recipes.examples.example import (
     interleaved,
     normalised,
 )
-from training.examples import everyday
-from training.examples.claims import claims, held_out_claims
 from training.examples.pairs import Mined, held_out_articles, held_out_questions, pairs
 from training.examples.sentences import held_out_sentences, user_sentences
 

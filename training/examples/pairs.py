@@ -17,17 +17,17 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from agents.base.memory_page import asked_after, said_before
-from assistant.learning.recipes.examples.example import (
+from assistant.learning.recipes.examples.records import read_records
+from training.examples.documents import documents
+from training.examples.example import (
     Example,
     Part,
     answer_spans,
     interleaved,
     normalised,
     part_of,
-    read_records,
     untokenised,
 )
-from training.examples.documents import documents
 from training.examples.passage_search import PassageSearch
 
 RELEVANT_SHARE = 0.5  # of questions that also come with a passage of the same article

@@ -13,16 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agents.base.sentences import sentences
-from assistant.learning.recipes.examples.example import (
-    SORT_LABELS,
-    Example,
-    Part,
-    interleaved,
-    normalised,
-    part_of,
-    read_records,
-)
+from assistant.learning.recipes.examples.records import read_records
 from training.examples.claims import fever_claims
+from training.examples.example import SORT_LABELS, Example, Part, interleaved, normalised, part_of
 from training.examples.pairs import held_out_articles, read_corpus, read_questions
 from training.templates.statements import statement
 

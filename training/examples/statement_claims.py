@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agents.base.sentences import sentences
-from assistant.learning.recipes.examples.example import Example, Part, answer_spans, part_of
 from stores.words.lexical import tokens
 from training.examples.changed_answers import Answers, changed, kind_of
+from training.examples.example import Example, Part, answer_spans, part_of
 from training.examples.pairs import Corpus, Question, read_corpus, read_questions
 from training.templates.statements import Statement, statement
 

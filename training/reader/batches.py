@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.models.reader_inputs import Batch, ReaderTokenizer, Whole, Window, batch_of
-from assistant.learning.recipes.examples.example import Example
+from training.examples.example import Example
 
 NO_LABEL = -1
 CHUNK = 4096  # examples that are sorted by length together

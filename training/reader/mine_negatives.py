@@ -20,12 +20,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.learning.recipes.examples.example import answer_spans
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
+from training.examples.example import answer_spans
 from training.examples.pairs import (
     SETS,
     Corpus,

@@ -13,7 +13,7 @@ import torch
 
 from agents.models.reader_inputs import ReaderTokenizer
 from agents.models.reader_spans import PassageSpans, passage_spans
-from assistant.learning.recipes.examples.example import Example
+from training.examples.example import Example
 from training.reader.batches import Labelled, by_length, label, labelled_batch
 from training.reader.network import ReaderNetwork
 

@@ -25,15 +25,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from agents.models.reader_inputs import ReaderTokenizer
-from assistant.learning.recipes.examples.example import (
-    JUDGE_LABELS,
-    RELATE_LABELS,
-    SORT_LABELS,
-    TASKS,
-    VERIFY_LABELS,
-    Example,
-)
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
+from training.examples.example import JUDGE_LABELS, RELATE_LABELS, SORT_LABELS, TASKS, VERIFY_LABELS, Example
 from training.examples.mixture import SHARES, examples
 from training.reader.batches import LabelledBatch, Position, TrainingBatches
 from training.reader.loss import ReaderLoss

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -163,10 +162,6 @@ class SimulatedAnswerer:
 # What users say after an answer
 
 FeedbackKind: TypeAlias = Literal["right", "wrong", "unrelated"]
-SHARES: Mapping[FeedbackKind, float] = {"right": 0.4, "wrong": 0.4, "unrelated": 0.2}
-
-# What a user says of a kind after each of these questions, by id; those are left out that nothing fits
-Tell: TypeAlias = Callable[[FeedbackKind, Sequence[ReplayQuestion]], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -176,44 +171,3 @@ class SimulatedFeedback:
     question_id: str
     kind: FeedbackKind
     message: str
-
-
-def feedback_counts(total: int, shares: Mapping[FeedbackKind, float] = SHARES) -> dict[FeedbackKind, int]:
-    """How many of each kind: whole numbers by largest remainder, together `total`. shares: together 1."""
-    exact = {kind: total * share for kind, share in shares.items()}
-    whole = {kind: int(number) for kind, number in exact.items()}
-    by_remainder = sorted(exact, key=lambda kind: whole[kind] - exact[kind])
-    for kind in by_remainder[: total - sum(whole.values())]:
-        whole[kind] += 1
-    return whole
-
-
-def simulated_feedback(
-    questions: Sequence[ReplayQuestion],
-    tell: Tell,
-    *,
-    seed: int,
-    shares: Mapping[FeedbackKind, float] = SHARES,
-) -> dict[str, SimulatedFeedback]:
-    """One piece of feedback for each question, by its id, in exactly these shares.
-
-    Questions are taken in seeded order, whatever order they come in: first as many as are to be wrong, then
-    those to be right, then the rest; one that `tell` leaves out waits for the next kind. Feedback is to be
-    delivered after the question's own answer, or the answer is known before it is asked for. Raises
-    ValueError where `tell` leaves out too many.
-    """
-    waiting = sorted(questions, key=lambda question: question.id)
-    random.Random(f"{seed} feedback").shuffle(waiting)
-    counts = feedback_counts(len(waiting), shares)
-    found: dict[str, SimulatedFeedback] = {}
-    for kind in sorted(counts, key=_SCARCEST_FIRST.index):
-        said = tell(kind, waiting)
-        chosen = [question.id for question in waiting if question.id in said][: counts[kind]]
-        if len(chosen) < counts[kind]:
-            raise ValueError(f"{counts[kind]} questions need {kind} feedback, but {len(chosen)} can have it")
-        found |= {name: SimulatedFeedback(name, kind, said[name]) for name in chosen}
-        waiting = [question for question in waiting if question.id not in found]
-    return found
-
-
-_SCARCEST_FIRST: tuple[FeedbackKind, ...] = ("wrong", "right", "unrelated")

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.records import read_as
 from assistant.learning.recipes.examples.shapes import Shape, must_fit
 from assistant.learning.recipes.examples.table_rows import Record, read_text, unreadable
 from stores.base.one_line import one_line

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.records import read_as
 from assistant.learning.recipes.examples.shapes import Shape, must_fit
 from assistant.learning.recipes.examples.table_rows import Record
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, replay_passage

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.models.dialogue_inputs import as_value, spoken
-from assistant.learning.recipes.examples.example import read_as
+from assistant.learning.recipes.examples.records import read_as
 from assistant.learning.recipes.examples.shapes import Shape, must_fit
 from assistant.learning.recipes.examples.table_rows import Record
 from stores.base.entities import Entity

@@ -9,14 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
-
-from assistant.learning.recipes.examples.table_rows import Record, read_table, unreadable
-
-T = TypeVar("T")
+from typing import Literal, get_args
 
 Part = Literal["train", "calibration", "test"]
 Task = Literal["judge", "answer", "verify", "sort", "relate"]
@@ -44,27 +39,6 @@ class Example:
     is_whole: bool = (
         False  # read as long as it is: a page of a user's statements, a passage under its heading
     )
-
-
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """Records of one file of the data folder, in order. Raises `UnreadableDocument`, FileNotFoundError."""
-    return (dict(row.record) for row in read_table(path))
-
-
-def read_as(path: Path, make: Callable[[Record], T]) -> Iterator[T]:
-    """What is made of the records of one file of the data folder, in order.
-
-    make: raises ValueError where it cannot. Raises as `read_records`, and where there is none.
-    """
-    made = None
-    for row in read_table(path):
-        try:
-            made = make(row.record)
-        except ValueError as error:
-            raise unreadable(row.file, f"{row.place}: {error}") from error
-        yield made
-    if made is None:
-        raise unreadable(path, "it is empty")
 
 
 def part_of(key: str, *, has_test_file: bool) -> Part:
