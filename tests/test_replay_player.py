@@ -54,7 +54,9 @@ def report(replay: ChildReplay) -> dict[str, Any]:
 
 def start(home: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, str(CHILD), str(home), str(out), *options]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, "PYTHONHASHSEED": "random"})
+    # experiments/ is not installed
+    places = {"PYTHONPATH": str(CHILD.parents[1]), "PYTHONHASHSEED": "random"}
+    return subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | places)
 
 
 def finished(home: Path, out: Path, *options: str) -> bytes:
