@@ -31,6 +31,6 @@ def test_serving_without_its_package_says_exactly_what_to_type(
     monkeypatch.setitem(sys.modules, "aiohttp", None)  # as if not installed
     monkeypatch.delitem(sys.modules, "assistant.terminal.app.serving", raising=False)
     with pytest.raises(BackendMissing) as caught:
-        _invoke(["serve", "--data", str(tmp_path)])
+        _invoke(["serve", "--data", str(tmp_path)], {})
     assert caught.value.message == "`vouch serve` needs the package aiohttp"
     assert caught.value.hint == f"Install it: {typed}"
