@@ -19,11 +19,10 @@ from assistant.replay.simulation.participants import (
     SimulatedAnswerer,
     SimulatedJudge,
     draws,
-    feedback_counts,
     gold_truth,
-    simulated_feedback,
 )
 from assistant.replay.streams.datasets import ReplayQuestion
+from experiments.feedback import feedback_counts, simulated_feedback
 from stores.base.passages import Passage
 
 MANY = 4_000  # passages of one question
