@@ -8,7 +8,7 @@ forget   a user's words in data, cache and temporary folders, after they were to
          compared, in a comparison that was killed too, and forgotten: files there are; files that hold them
 kills    commands that share, undo, forget and copy, each killed with SIGKILL at a random moment; the next one
          reads, and `vouch doctor` looks through everything at the end: kills; what was out of order or left
-crowd    processes of three users at once, each of which tells one thing: processes; things that are missing,
+crowd    processes of three users, 24 at once, each of which tells one thing: processes; things missing,
          or with another user
 
 With --store postgresql, kills and crowd run on a server of their own.
@@ -37,6 +37,7 @@ from tests.postgres_server import find_programs, running_server
 USERS = ("ann", "ben", "cem")
 CANARY = "Zquorlibex"
 _ENDS_WITHIN_SECONDS = 300.0
+_AT_ONCE = 24  # processes of a crowd, each of 340 MB
 _LATEST_KILL_SECONDS = 2.5  # a command of those below takes less
 
 
@@ -159,6 +160,7 @@ def kills(place: Path, encoders: Path, settings: str, count: int, seed: int) -> 
         (place / "rules.md").write_text(f"The reading room opens at {number}.\n")
         (place / "menus.csv").write_text(f"name,price\nsoup,{number}\n")
         process = started(vouch, words)
+        assert process.stdin is not None
         process.stdin.write(stdin.format(n=number).encode())
         process.stdin.close()
         time.sleep(dice.random() * _LATEST_KILL_SECONDS)
@@ -181,10 +183,13 @@ def kills(place: Path, encoders: Path, settings: str, count: int, seed: int) -> 
 def crowd(place: Path, encoders: Path, settings: str, count: int) -> tuple[int, list[str]]:
     """Processes at once, and what they were told that is not there, or is with another user."""
     vouch = home(place, encoders, settings)
-    running = []
+    running: list[subprocess.Popen[bytes]] = []
     for number in range(count):
+        while sum(process.poll() is None for process in running) >= _AT_ONCE:
+            time.sleep(0.05)
         user = USERS[number % len(USERS)]
         process = started(vouch, ["chat", "--user", user])
+        assert process.stdin is not None
         process.stdin.write(f"/remember Locker {1000 + number} is of {user}.\n".encode())
         process.stdin.close()
         running.append(process)
