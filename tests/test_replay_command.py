@@ -335,6 +335,26 @@ def test_a_copy_holds_nothing_of_others_nor_of_private_sessions(vouch: Vouch) ->
     assert "ten" in home.run("ask", "When does the Mahogany gate open?", "--no-learn").out
 
 
+def test_whose_copy_it_is_does_not_hang_on_how_others_are_called(tmp_path: Path) -> None:
+    stores = Stores.fresh(tmp_path)
+    names = ["other 2", "ben", "o\0dd"]  # the first is what a gone user could be called, were it not random
+    own = {name: stores.journal.user_id(name) for name in names}
+    for user in own.values():
+        stores.knowledge.remember(user, f"A note of {user}.")
+    assert stores.database.file is not None
+    for number, (name, user) in enumerate(own.items()):
+        (tmp_path / f"{number}").mkdir()
+        copy_untouched(stores.database.file, tmp_path / f"{number}" / "vouch.db")
+        keep_one_user(tmp_path / f"{number}" / "vouch.db", name)
+        copied = Stores.over(type(stores.database).at(tmp_path / f"{number}"))
+        assert copied.journal.known_user_id(name) == user
+        assert [copied.own_texts(each) for each in own.values()] == [
+            {f"A note of {user}."} if each == user else set() for each in own.values()
+        ]
+        copied.database.close()
+    stores.database.close()
+
+
 def test_a_private_session_is_in_the_copy_where_it_is_replayed(vouch: Vouch) -> None:
     vouch.chat("/private", "My code word is Xylophone.")
     vouch.chat("/private", "My other word is Zanzibar.")

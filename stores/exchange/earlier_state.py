@@ -15,6 +15,7 @@ from sqlalchemy import or_, select, update
 from sqlmodel import col
 
 from stores.base.clock import now
+from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
 from stores.versions.changes import remove_versions, revive_versions
@@ -41,7 +42,7 @@ _GO = (
     "UPDATE passages SET turn_id = NULL WHERE turn_id IN gone_turns",
     "UPDATE receipts SET summary = '', grounds = '{}', turn_id = NULL"
     " WHERE user_id IN gone_users OR turn_id IN gone_turns",
-    "UPDATE users SET name = 'other ' || id WHERE id IN gone_users",
+    "UPDATE users SET name = 'other ' || id || hex(randomblob(8)) WHERE id IN gone_users",  # nobody's name
     "DELETE FROM retrieved_passages WHERE version_id IN gone_versions"
     " OR retrieval_id IN (SELECT id FROM retrievals WHERE turn_id IN gone_turns)",
     *(
@@ -120,12 +121,13 @@ def keep_one_user(copy: Path, user: str, session_id: int | None = None) -> None:
     What others shared stays. No page of the file holds what went. The copy is of this release's schema, and
     nobody has it open.
     """
+    given = {"user": well_formed(user), "session": session_id or 0}
     with closing(sqlite3.connect(copy, isolation_level=None)) as opened:
         opened.execute("PRAGMA temp_store = MEMORY")  # what goes stands in no other file either
         opened.execute("BEGIN")
         for name, chosen in _GOES.items():
             opened.execute(f"CREATE TEMP TABLE {name} (id PRIMARY KEY)")
-            opened.execute(f"INSERT INTO {name} {chosen}", {"user": user, "session": session_id or 0})
+            opened.execute(f"INSERT INTO {name} {chosen}", given)
         for statement in _GO:
             opened.execute(statement)
         opened.execute("COMMIT")
