@@ -133,6 +133,7 @@ class ChatApp(Palette):
         self.defect: Exception | None = None  # of ours
         self._leaving: asyncio.Task[None] | None = None
         self._breaking_off: threading.Timer | None = None
+        self._is_left = False
         self.chat = ChatScreen(
             desk,
             drafts,
@@ -191,13 +192,14 @@ class ChatApp(Palette):
         signal.signal(number, heed)
 
     def _end_if_it_hangs(self, code: int) -> None:
-        if self._leaving is None:
+        if self._leaving is None and not self._is_left:
             with suppress(Exception):
                 self.chat.save_draft()
             self._break_off(code)
 
     def has_left(self) -> None:
         """The library has ended: nothing is to be broken off any more."""
+        self._is_left = True
         if self._breaking_off is not None:
             self._breaking_off.cancel()
 
