@@ -110,7 +110,7 @@ def start(
 
 def _most_bytes(model_bytes: int, context_tokens: int) -> int:
     """What a child may write to: the weights once more, arranged for the processor, and what it keeps of each
-    token. For 8,192 tokens that is 0.8 times the file for 13 billion weights, and 2.3 times for 0.6 billion.
+    token, which in a small model takes more than its file. A generous bound, and no measure.
     """
     kept = 3 * max(1.0, context_tokens / _USUAL_CONTEXT_TOKENS)
     return _SPARE_BYTES + int((1 + kept) * model_bytes)
