@@ -78,7 +78,7 @@ assistant.replay.simulation: agents.base agents.prompts assistant.replay.metrics
     assistant.replay.streams stores.base
 assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
-    stores.memory stores.versions
+    stores.learning stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval

@@ -18,16 +18,16 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 18060,
+    "stores": 18120,  # 60 more: a curator teaches all, and search is taken back
     "agents": 13540,
     "assistant": 42025,
-    "assistant/terminal": 15340,  # 70 more: one table of commands, which says who carries out each
+    "assistant/terminal": 15365,  # 20 more: a curator is told that a rating teaches all
     "assistant/learning": 5110,
     "assistant/replay": 6610,
     "training": 5300,
     "experiments": 1190,
     "benchmarks": 15700,
-    "tests": 61600,
+    "tests": 61680,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -6,15 +6,17 @@ import pytest
 from store_fixtures import Stores
 from test_knowledge_bases import add
 from test_lessons import found_in_order
+from test_models_taken_back import made
 
 from assistant.learning.recipes.dialogue.lessons import lesson_of
 from stores.base.entities import Entity
 from stores.conversation.journal import Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
-from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
+from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons, may_answer
 from stores.learning.kept_lessons import LessonsGone
 from stores.search.knowledge_bases import KnowledgeBases
+from stores.search.live_models import LiveModels
 
 PLACES = (
     Entity("Kiku Bar", {"food": "japanese", "phone": "0122"}),
@@ -124,6 +126,30 @@ def test_nothing_is_learned_where_there_is_another_user(stores: Stores, shared: 
     assert [lesson.is_of_own for lesson in cafes.lessons] == [not shared]
     stores.journal.user_id("bob")
     assert cafes.lessons == []
+    of_curator = DialogueLessons(stores.database, history_turns=6, curators=["ann"]).all()
+    assert [lesson.turn_id for lesson in of_curator] == cafes.turns[:1] * shared  # none over one's own
+    assert DialogueLessons(stores.database, history_turns=6, curators=["bob"]).all() == []
+
+
+def test_a_model_answers_others_where_curators_taught_all_of_it(cafes: Cafes) -> None:
+    for turn in cafes.turns:
+        cafes.rate(turn, "good")
+    database = cafes.stores.database
+    role = "dialogue generator"
+
+    def answers(*curators: str) -> bool:
+        return may_answer(database, role, "taught", curators=curators)
+
+    made(cafes.stores, "taught", turns=cafes.turns)
+    assert answers()
+    cafes.stores.journal.user_id("bob")
+    assert answers("ann")
+    assert not answers()
+    assert not answers("bob")
+    Ratings(database).withdraw(cafes.ann, cafes.turns[0])
+    assert not answers("ann")
+    LiveModels(database).make_live(role, "of nobody's making")
+    assert not may_answer(database, role, "of nobody's making", curators=["ann"])
 
 
 @pytest.mark.parametrize("way", ["forgotten", "rated anew", "withdrawn"])

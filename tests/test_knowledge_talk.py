@@ -23,6 +23,8 @@ from agents.dialogue.knowledge_table import NAME, KnowledgeTable
 from agents.languages.message_sorting import MessageSorter
 from assistant.library.ingest import _new
 from assistant.library.knowledge_file import prepared
+from assistant.settings.config import MemorySettings
+from assistant.terminal.actions.rating import OF_A_CURATOR, OF_ENTITIES
 from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity, entity_of, entity_text
 from stores.base.passages import knowledge_space, own_space
@@ -180,10 +182,10 @@ def test_a_column_is_asked_for_in_its_own_words_or_like_ones() -> None:
     assert asked_columns(ASKING, "?!", ["price"]) == []
 
 
-def keep(assistant: Assistant, user: str = "ann") -> None:
-    """Stores the places as a knowledge base of this user."""
+def keep(assistant: Assistant, user: str = "ann", *, shared: bool = False) -> None:
+    """Stores the places as a knowledge base of this user, or of all."""
     user_id = assistant.journal.user_id(user)
-    base = assistant.knowledge_bases.open(user_id, "places", shared=False)
+    base = assistant.knowledge_bases.open(user_id, "places", shared=shared)
     document = _new(prepared("places", Path("places.csv"), list(PLACES.values())))
     plan = assistant.stored_documents.plan(knowledge_space(base), [document])
     assistant.stored_documents.store(
@@ -234,6 +236,24 @@ def test_a_knowledge_base_that_is_gone_or_another_users_answers_nothing(tmp_path
         assert "Pho Lan" not in told
         (turn,) = assistant.journal.turns(assistant.journal.user_id("ann"), session)
         assert (turn.message, turn.state) == ("cheap in the west", "failed")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_curator_is_told_that_a_rating_teaches_all(tmp_path: Path, shared: bool) -> None:
+    with assistant_in(tmp_path) as assistant:
+        keep(assistant, "ann", shared=shared)
+        assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="ann"))
+        alone, _ = talk(assistant, "/kb places", "cheap in the west", "/good")
+        assert OF_A_CURATOR not in alone
+        assistant.journal.user_id("bob")
+        among, _ = talk(
+            assistant, "/kb places", "cheap in the west", "/good", "/teach Pho Lan is in the west."
+        )
+        assert among.count(OF_ENTITIES) == 1  # whoever finds it good
+        assert among.count(OF_A_CURATOR) == shared
+        assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="bob"))
+        told, _ = talk(assistant, "/kb places", "cheap in the west", "/bad")
+        assert OF_A_CURATOR not in told
 
 
 @pytest.fixture

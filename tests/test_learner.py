@@ -780,10 +780,21 @@ def test_what_was_only_rated_anew_goes_live(world: World) -> None:
 def test_the_live_model_s_files_stay_where_the_next_one_is_refused(world: World) -> None:
     first = world.run("first")
     world.training.content = "second"
-    second = ended_when(world, lambda: forget(world, question(held_out=False)))
+    asked_since = f"{question(held_out=False)} and then?"
+    floods = next(version for version, text in world.stores.texts().items() if text == "The cellar floods.")
+    ask(world.stores, world.stores.journal.user_id("ann"), [(floods, "answer")], question=asked_since)
+    second = ended_when(world, lambda: forget(world, asked_since))
     assert second.reason == MESSAGE
     assert world.checkpoints.versions("retriever") == [first.version]
     assert world.live.live(ROLE) == first.version
+
+
+def test_a_live_model_that_saw_what_is_forgotten_is_none_to_be_compared_with(world: World) -> None:
+    world.run("first")
+    world.training.content = "second"
+    second = ended_when(world, lambda: forget(world, question(held_out=False)))
+    assert second.reason == "Refused: the live model changed meanwhile."
+    assert world.live.live(ROLE) == UNTRAINED
 
 
 def test_it_is_seen_in_the_very_transaction_of_the_swap(world: World) -> None:

@@ -173,9 +173,12 @@ def test_among_others_nobody_teaches_a_false_order(stores: Stores, ann: int) -> 
         stores.journal.rate(ann, turn, "bad")
         stores.journal.rate(ann, turn, "bad", version_id=opens)
         stores.journal.rate(ann, turn, "good", version_id=floods)
-    assert lessons(stores) != honest
+    alone = lessons(stores)
+    assert alone != honest
     stores.journal.user_id("ben")
     assert lessons(stores) == honest
+    assert Lessons(stores.database, curators=["ben"]).all() == honest
+    assert Lessons(stores.database, curators=["ann"]).all() == alone  # whom the settings trust with all
 
 
 def test_a_good_answer_makes_answers_of_what_it_cites(stores: Stores, ann: int) -> None:

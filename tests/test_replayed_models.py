@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
+from sqlmodel import col
 from test_poisoned_rounds import World, tiny, torch_encodes
 from test_train_command import locations
 
@@ -24,6 +26,8 @@ from assistant.settings.config import (
     Settings,
 )
 from stores.base.errors import CannotUndo, NotFound
+from stores.database.tables import PassageIdentity, Round, Turn, known_id
+from stores.forgetting.forgetting import Forgetting
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures
 
@@ -119,6 +123,25 @@ def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides:
     assert f"Name live, previous, untrained, or a version that is kept: {version}." in raised.value.hint
     begun, played = (len(list(both_sides.folder.glob(f"played */{name}"))) for name in ("start", "model-1"))
     assert played == begun - 1  # of the last one nothing was played
+
+
+def test_an_encoder_that_saw_what_is_forgotten_is_taken_back(
+    both_sides: Played,
+) -> None:
+    assistant, version = both_sides.world.assistant, both_sides.learn()
+    with assistant.database.reading() as sql:
+        seen = sql.scalars(select(Round)).one().settings["turns"][0]
+        asked = sql.scalars(select(PassageIdentity).where(col(PassageIdentity.turn_id) == seen)).one()
+        user = sql.get_one(Turn, seen).user_id
+    assistant.knowledge.remember(user, "the dog 7 is in the barn")
+    assistant.catch_up()
+    assert assistant.encoder.version == version
+    assert Forgetting(assistant.database).forget(user, [known_id(asked.id)]).models == ("encoder",)
+    assert assistant.encoder.version == both_sides.base
+    assistant.catch_up()  # what was told while the other one answered
+    assert assistant.encoder_versions.missing(both_sides.base) == 0
+    with pytest.raises(CannotUndo):
+        assistant.step_back()  # nobody steps onto it again
 
 
 def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played) -> None:

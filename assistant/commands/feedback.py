@@ -44,6 +44,8 @@ def command(
         raise WrongUsage("--why goes with --bad")
     if number is not None and teach is not None:
         raise WrongUsage("--passage goes with --good or --bad")
+    from assistant.terminal.actions.rating import rate, reaches_all
+
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         assistant.journal.turn(user_id, turn_id)
@@ -72,12 +74,12 @@ def command(
                 if number not in cited:
                     raise NotFound(f"turn {turn_id} has no source {number}")
                 version_id = cited[number]
-            from assistant.terminal.actions.rating import rate
-
             unlearned = rate(assistant, user_id, turn_id, rating, reason=why, version_id=version_id)
             recorded = {"turn": turn_id, "rating": rating, "source": number, "is_learned_from": not unlearned}
             said = f"Turn {turn_id}{f', source {number}' if number else ''}: {rating}."
             said += f" {unlearned}" if unlearned else ""
+        if to_all := reaches_all(assistant, user_id, turn_id):
+            said += f" {to_all}"
         if call.as_json:
             call.give(recorded)
         else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SHIPPED = "shipped"  # in place of a version: what Vouch comes with
-_ALONE = "as long as the database has one user"  # what one of several taught would reach the others
+# What one of several users taught would reach the others.
+_ALONE = "as long as the database has one user"
+_ACCEPTED = "among several users only a curator's over a shared one"
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ DIALOGUE = Trained(
     "dialogue generator",
     "assistant.learning.recipes.dialogue.from_use",
     "reply better over knowledge bases",
-    f"Every reply over a knowledge base that was rated good or corrected is a lesson, {_ALONE}.",
+    f"Every reply over a knowledge base that was rated good or corrected is a lesson, {_ACCEPTED}.",
 )
 QUERY = Trained(
     "query",
@@ -46,7 +48,7 @@ ENTITIES = Trained(
     "assistant.learning.recipes.dialogue.entities_from_use",
     "find what you mean in knowledge bases better",
     f"Every reply over a knowledge base that tells of an entity and was rated good or corrected is a lesson, "
-    f"{_ALONE}.",
+    f"{_ACCEPTED}.",
 )
 # The first that is due comes first.
 TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY, ENTITIES)}

@@ -71,7 +71,7 @@ class Learning(ShippedLearners):
         from assistant.learning.lineage import learnable
         from stores.learning.lessons import Lessons
 
-        lessons = Lessons(self.database)
+        lessons = Lessons(self.database, curators=self.settings.memory.curators.split())
         return self._occasions_of(
             "retriever",
             lessons,
@@ -191,7 +191,7 @@ class Learning(ShippedLearners):
             return self._compared(found)
 
         return Learner(
-            lessons=Lessons(self.database),
+            lessons=Lessons(self.database, curators=self.settings.memory.curators.split()),
             rounds=self.rounds,
             live_models=self.live_models,
             checkpoints=self.checkpoints,

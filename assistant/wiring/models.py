@@ -71,12 +71,13 @@ class Models(Search):
         return self._dialogue_generators[version]
 
     def _answering(self, trained: Trained) -> str:
-        """The live version; none where there are several users: it learned from one, and could tell what."""
-        from stores.learning.dialogue_lessons import has_one_user
+        """The live version; none where there are several users and others than curators taught it."""
+        from stores.learning.dialogue_lessons import may_answer
 
-        version = self.live_models.live(trained.role) or ""
-        is_known = self.live_models.known(trained.role, version) is not None
-        return version if is_known and has_one_user(self.database) else ""
+        version, role = self.live_models.live(trained.role) or "", trained.role
+        is_known = self.live_models.known(role, version) is not None
+        curators = self.settings.memory.curators.split()
+        return version if is_known and may_answer(self.database, role, version, curators=curators) else ""
 
     def _trained_folder(self, trained: Trained, version: str, goes_on: str) -> Path | None:
         """Where a version lies; None for what is shipped, and where it is damaged, which is told."""

@@ -264,7 +264,11 @@ class ShippedLearners(Turns):
     def _dialogue_lessons(self) -> DialogueLessons:
         from stores.learning.dialogue_lessons import DialogueLessons
 
-        return DialogueLessons(self.database, history_turns=self.settings.answer.history_turns)
+        return DialogueLessons(
+            self.database,
+            history_turns=self.settings.answer.history_turns,
+            curators=self.settings.memory.curators.split(),
+        )
 
     @cached_property
     def _follow_ups(self) -> FollowUps:

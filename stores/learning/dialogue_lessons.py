@@ -2,12 +2,13 @@
 
 Read from the turns and never stored beside them, as `lessons.py` does: what was forgotten, withdrawn or said
 in private is therefore not among the lessons of the next round. What learns from them can tell their words,
-or prefer what one user prefers: there are none as soon as there is another user, whosever the base is.
+or prefer what one user prefers: as soon as there is another user, only what a curator found right or wrote
+over a shared base is a lesson (`teachers.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from stores.database.tables import (
     PassageVersion,
     Retrieval,
     RetrievedPassage,
+    Round,
     Session,
     Turn,
     known_id,
@@ -34,11 +36,12 @@ from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
     is_held_out,
-    one_user_in,
     teaches,
     tells_when_to_end,
     texts_learned_from,
 )
+from stores.learning.teachers import one_user_in, teachers_in
+from stores.search.live_models import model_id
 
 
 @dataclass(frozen=True)
@@ -88,23 +91,24 @@ class DialogueLesson:
 
 
 class DialogueLessons:
-    """Those of a database with one user; none where there are more."""
+    """Those of a database."""
 
-    def __init__(self, database: Database, *, history_turns: int) -> None:
-        """history_turns: how many earlier turns the generator sees."""
+    def __init__(self, database: Database, *, history_turns: int, curators: Collection[str] = ()) -> None:
+        """history_turns: how many earlier turns the generator sees. curators: who teaches among others."""
         self._database = database
         self._history_turns = history_turns
+        self._curators = curators
 
     def count(self, *, after: int = 0) -> int:
         """How many there are of turns behind this one."""
         with self._database.reading() as sql:
-            return len(_told(sql, after))
+            return len(_told(sql, after, self._curators))
 
     def held_out(self, *, enough: int) -> HeldOut:
         """Those that judge candidates, each of which can. enough: is looked for in all the same."""
         del enough
         with self._database.reading() as sql:
-            dialogues = [told.dialogue for told in _told(sql, 0)]
+            dialogues = [told.dialogue for told in _told(sql, 0, self._curators)]
         return HeldOut(*[sum(map(is_held_out, dialogues))] * 2)
 
     def all(self, *, after: int = 0) -> list[DialogueLesson]:
@@ -120,7 +124,7 @@ class DialogueLessons:
 
     def _of(self, sql: SqlSession, after: int) -> list[DialogueLesson]:
         found = []
-        for told in _told(sql, after):
+        for told in _told(sql, after, self._curators):
             turn, before = told.turn, turns_of(sql, earlier_turns(sql, told.turn, self._history_turns))
             of_base = turn.details["knowledge_base"]
             found.append(
@@ -142,10 +146,15 @@ class DialogueLessons:
         return found
 
 
-def has_one_user(database: Database) -> bool:
-    """Whether nobody else is there to whom words of a user could be told."""
+def may_answer(database: Database, role: str, version: str, *, curators: Collection[str]) -> bool:
+    """Whether a trained model may answer everybody: its user is alone, or curators taught all of it."""
     with database.reading() as sql:
-        return one_user_in(sql)
+        if one_user_in(sql):
+            return True
+        made = select(Round).where(col(Round.model_version_id) == model_id(sql, role, version))
+        learned = [set(row.settings.get("turns", ())) for row in sql.scalars(made)]
+        accepted = {known_id(told.turn.id) for told in _told(sql, 0, curators)} if learned else set()
+        return bool(learned) and all(turns <= accepted for turns in learned)
 
 
 @dataclass(frozen=True)
@@ -159,11 +168,12 @@ class _Told:
     is_of_own: bool
 
 
-def _told(sql: SqlSession, after: int) -> list[_Told]:
-    if not one_user_in(sql):
-        return []
+def _told(sql: SqlSession, after: int, curators: Collection[str]) -> list[_Told]:
+    teachers = teachers_in(sql, curators)
     wanted = _wanted(sql, after)
     turns = [turn for ids in in_parts(sorted(wanted)) for turn in turns_of(sql, ids)]
+    if teachers is not None:
+        turns = [turn for turn in turns if turn.user_id in teachers]
     entities = _entities(sql, [known_id(turn.id) for turn in turns])
     own = {
         knowledge_space(known_id(base.id))
@@ -174,7 +184,7 @@ def _told(sql: SqlSession, after: int) -> list[_Told]:
     for turn in turns:
         turn_id = known_id(turn.id)
         reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", []))
-        if reply and shown:
+        if reply and shown and (teachers is None or space not in own):
             dialogue = sql.get_one(Session, turn.session_id).public_id
             found.append(_Told(turn, dialogue, shown, reply, space in own))
     return found

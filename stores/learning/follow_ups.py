@@ -1,7 +1,8 @@
 """What the query model can learn: questions behind others, and the passages that answered them.
 
 Read from the turns and never stored beside them, as `lessons.py` does. The model is everybody's, and writes
-words that it has learned: as soon as there is another user nothing is learned from what one of them said.
+words that it has learned. What it learns from are questions about one's own things, which no curator accepts:
+as soon as there is another user nothing is learned.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from stores.learning.lessons import (
     Lesson,
     is_held_out,
     lessons_of,
-    one_user_in,
     teaches,
     tells_when_to_end,
 )
+from stores.learning.teachers import one_user_in
 
 
 @dataclass(frozen=True)

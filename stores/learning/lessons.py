@@ -1,8 +1,8 @@
 """What there is to learn from: questions, and what judges and users said of the passages found for them.
 
 What a user said counts more than the judge (`passage_feedback.py`), and a passage that a user rated is
-learned from though no judge looked at it. That is so where there is one user: among others, one could teach
-all of them a false order, and the judge alone says what answers. A lesson is read from the turns, never
+learned from though no judge looked at it. Among others that is so of curators alone: anybody else could teach
+all a false order (`teachers.py`). A lesson is read from the turns, never
 stored beside them: what was forgotten, withdrawn or said in private is therefore not among the lessons of
 the next round.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -32,9 +32,9 @@ from stores.database.tables import (
     RetrievedPassage,
     Session,
     Turn,
-    User,
     known_id,
 )
+from stores.learning.teachers import teachers_in
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 
@@ -144,8 +144,10 @@ class HeldOut:
 class Lessons:
     """The lessons of all users of a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, curators: Collection[str] = ()) -> None:
+        """curators: names of users whose ratings count among others."""
         self._database = database
+        self._curators = curators
 
     def count(self, *, after: int = 0) -> int:
         """How many turns behind this one were judged. after: the id of a turn."""
@@ -176,14 +178,14 @@ class Lessons:
                 some = select(Turn).where(
                     col(Turn.id).in_([*kept][start : start + _COUNTED_AT_ONCE]), _may_be_answered()
                 )
-                found = _lessons(sql, sql.scalars(some).all())
+                found = _lessons(sql, sql.scalars(some).all(), self._curators)
                 answered |= {kept[lesson.turn_id] for lesson in found if _is_answered(lesson)}
         return HeldOut(len(set(kept.values())), len(answered))
 
     def all(self, *, after: int = 0) -> list[Lesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
         with self._database.reading() as sql:
-            return lessons_of(sql, after)
+            return lessons_of(sql, after, self._curators)
 
     def vectors(self, version_ids: Sequence[int], encoder_version: str) -> dict[int, bytes]:
         """The stored vectors of these versions, of those that have one; live or not: it was judged then."""
@@ -201,7 +203,7 @@ class Lessons:
         return found
 
 
-def lessons_of(sql: SqlSession, after: int) -> list[Lesson]:
+def lessons_of(sql: SqlSession, after: int, curators: Collection[str] = ()) -> list[Lesson]:
     """See `Lessons.all`."""
     turns = sql.scalars(
         select(Turn)
@@ -211,13 +213,8 @@ def lessons_of(sql: SqlSession, after: int) -> list[Lesson]:
     ).all()
     found: list[Lesson] = []
     for start in range(0, len(turns), _TURNS_AT_ONCE):
-        found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE]))
+        found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE], curators))
     return found
-
-
-def one_user_in(sql: SqlSession) -> bool:
-    """Whether nobody else is there whom a user's words or ratings could reach through what is learned."""
-    return (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
 
 
 def what_is_lacking(there: int, wanted: int) -> str:
@@ -265,7 +262,7 @@ def _is_answered(lesson: Lesson) -> bool:
     return any(each.label == "answer" and each.rank <= _FIRST for each in lesson.documents)
 
 
-def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
+def _lessons(sql: SqlSession, turns: Sequence[Turn], curators: Collection[str]) -> list[Lesson]:
     ids = [known_id(turn.id) for turn in turns]
     encoders = dict(
         sql.execute(
@@ -283,7 +280,8 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
         own.setdefault(turn_id, []).append(known_id(version))
     judgements = sql.scalars(select(Judgement).where(col(Judgement.turn_id).in_(ids))).all()
     judges = {judgement.turn_id: judgement.judge for judgement in judgements}
-    said = said_of_passages(sql, turns) if one_user_in(sql) else {}
+    teachers = teachers_in(sql, curators)
+    said = said_of_passages(sql, [t for t in turns if teachers is None or t.user_id in teachers])
     documents = _documents(sql, judgements, said)
     return [
         Lesson(

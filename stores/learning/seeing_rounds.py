@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.database.tables import LiveModel, Round, known_id
-
-_OF_SEARCH = ("encoder", "query encoder")  # roles
+from stores.database.tables import LiveModel, ModelVersion, Round, known_id
+from stores.search.encoder_versions import ENCODER_ROLE, search_again_by
+from stores.search.live_models import model_id
 
 
 def rounds_that_saw(sql: SqlSession, versions: Set[int], turns: Set[int]) -> tuple[int, ...]:
@@ -32,25 +32,40 @@ def rounds_that_saw(sql: SqlSession, versions: Set[int], turns: Set[int]) -> tup
 def take_models_back(sql: SqlSession, rounds: Sequence[int]) -> tuple[str, ...]:
     """Has no model answer any more that one of these rounds made; returns the roles that another one has now.
 
-    The one before it answers where it did not see the same, else what Vouch comes with. Models of search
-    stay: they tell no words, and what they are searched by would have to be made anew.
+    The one before it answers where it did not see the same, else what Vouch comes with. An encoder of before
+    has its vectors still; what was added meanwhile is found by its words until it is encoded. What the rounds
+    of these recipes learned counts as not learned: it is due again, without what is gone.
     """
-    made = select(col(Round.model_version_id)).where(col(Round.id).in_(rounds))
-    saw = {version_id for version_id in sql.scalars(made) if version_id is not None}
+    rows = sql.scalars(select(Round).where(col(Round.id).in_(rounds)))
+    saw = {row.model_version_id: row.recipe for row in rows if row.model_version_id is not None}
     changed = []
-    for pointer in sql.scalars(select(LiveModel).where(col(LiveModel.role).not_in(_OF_SEARCH))).all():
+    for pointer in sql.scalars(select(LiveModel)).all():
         if pointer.previous_id in saw:
             pointer.previous_id = None
-        if pointer.model_version_id not in saw:
+        recipe = saw.get(pointer.model_version_id)
+        if recipe is None:
             continue
         changed.append(pointer.role)
-        if pointer.previous_id is None:
+        replaced = sql.get_one(ModelVersion, pointer.model_version_id)
+        before = pointer.previous_id or _untrained(sql, replaced)
+        if before is None:
             sql.delete(pointer)
         else:
-            pointer.model_version_id, pointer.previous_id = pointer.previous_id, None
+            pointer.model_version_id, pointer.previous_id = before, None
             pointer.changed_at = now()
+            if pointer.role == ENCODER_ROLE:
+                search_again_by(sql, sql.get_one(ModelVersion, before).version, replaced.version)
+        decided = col(Round.state).in_(("promoted", "refused"))
+        for row in sql.scalars(select(Round).where(col(Round.recipe) == recipe, decided)):
+            row.settings = {**row.settings, "last_turn": 0}
     sql.flush()
     return tuple(changed)
+
+
+def _untrained(sql: SqlSession, trained: ModelVersion) -> int | None:
+    """The encoder that a trained one was made of, which the settings name; None for other models."""
+    version = str(trained.details.get("trained_from", ""))
+    return model_id(sql, trained.role, version) if version else None
 
 
 def live_round(sql: SqlSession) -> int | None:

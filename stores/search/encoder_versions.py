@@ -21,7 +21,7 @@ from stores.search.live_models import LiveModels, live_version, step_back, swap
 from stores.versions.changes import ask_to_index
 from stores.versions.live import without_vector
 
-_ROLE = "encoder"
+ENCODER_ROLE = "encoder"
 _AT_ONCE = 2_000  # versions in one job
 
 
@@ -44,17 +44,17 @@ class EncoderVersions:
 
     def live(self) -> EncoderVersion | None:
         """The version whose vectors are searched; None before the first."""
-        version = self._models.live(_ROLE)
+        version = self._models.live(ENCODER_ROLE)
         return None if version is None else self.known(version)
 
     def previous(self) -> EncoderVersion | None:
         """The version before it."""
-        version = self._models.previous(_ROLE)
+        version = self._models.previous(ENCODER_ROLE)
         return None if version is None else self.known(version)
 
     def declined(self) -> str:
         """The version last stepped back from, which is not taken up again by itself; empty if none."""
-        return self._models.declined(_ROLE)
+        return self._models.declined(ENCODER_ROLE)
 
     def live_passages(self) -> int:
         """How many live passages there are in all spaces."""
@@ -99,7 +99,7 @@ class EncoderVersions:
         of_version = col(PassageVector.encoder_version) == version
         while True:
             with self._database.writing() as sql:
-                if live_version(sql, _ROLE) == version:
+                if live_version(sql, ENCODER_ROLE) == version:
                     return
                 ids = sql.scalars(
                     select(col(PassageVector.version_id)).where(of_version).limit(_AT_ONCE)
@@ -115,24 +115,16 @@ class EncoderVersions:
     def step_back(self) -> EncoderVersion:
         """Makes the version before live at once. Raises `CannotUndo` where there is none."""
         with self._database.writing() as sql:
-            replaced = live_version(sql, _ROLE)
-            version = step_back(sql, _ROLE)
-            if replaced is not None:
-                after_being_live(sql, replaced)
-            before_going_live(sql, version)
-            by_space: dict[str, list[int]] = {}
-            for version_id, space in without_vector(sql, version):
-                by_space.setdefault(space, []).append(version_id)
-            for space, ids in sorted(by_space.items()):
-                for start in range(0, len(ids), _AT_ONCE):
-                    ask_to_index(sql, space, ids[start : start + _AT_ONCE])
+            replaced = live_version(sql, ENCODER_ROLE)
+            version = step_back(sql, ENCODER_ROLE)
+            search_again_by(sql, version, replaced)
         back = self.known(version)
         assert back is not None, "it was live before"
         return back
 
     def known(self, version: str) -> EncoderVersion | None:
         """A version that is or was live; None for others."""
-        model = self._models.known(_ROLE, version)
+        model = self._models.known(ENCODER_ROLE, version)
         if model is None:
             return None
         details = model.details
@@ -148,13 +140,29 @@ def make_encoder_live(sql: SqlSession, encoder: EncoderVersion) -> bool:
     """Swaps the pointer in the caller's transaction; False where a live passage has no vector."""
     if without_vector(sql, encoder.version, limit=1):
         return False
-    replaced = live_version(sql, _ROLE)
+    replaced = live_version(sql, ENCODER_ROLE)
     if replaced != encoder.version:
         before_going_live(sql, encoder.version)
         details = {"source": encoder.source, "dimension": encoder.dimension}
         if encoder.trained_from:
             details["trained_from"] = encoder.trained_from
-        swap(sql, _ROLE, encoder.version, details=details)
+        swap(sql, ENCODER_ROLE, encoder.version, details=details)
         if replaced is not None:
             after_being_live(sql, replaced)
     return True
+
+
+def search_again_by(sql: SqlSession, version: str, replaced: str | None) -> None:
+    """Asks to index what an earlier version lacks, in the transaction that has made it live again.
+
+    replaced: the version that was live until now.
+    """
+    if replaced is not None:
+        after_being_live(sql, replaced)
+    before_going_live(sql, version)
+    by_space: dict[str, list[int]] = {}
+    for version_id, space in without_vector(sql, version):
+        by_space.setdefault(space, []).append(version_id)
+    for space, ids in sorted(by_space.items()):
+        for start in range(0, len(ids), _AT_ONCE):
+            ask_to_index(sql, space, ids[start : start + _AT_ONCE])

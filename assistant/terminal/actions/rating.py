@@ -11,6 +11,8 @@ IS_PRIVATE = "Its session is private: nothing is learned from it."
 ASKS_NOTHING = "Its message asks nothing: nothing is learned from it."
 CITES_NOTHING = "It cites no passage: nothing is learned from it."
 CITES_ECHOES = "It cites no passage that Vouch learns from."
+OF_A_CURATOR = "You are a curator: all users' replies learn from it, with what was said before it."
+OF_ENTITIES = "It repeats the knowledge base: nothing is learned from it."
 NOT_JUDGED = "No passage was judged: nothing is learned from it."
 
 
@@ -38,6 +40,8 @@ def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, ve
         return IS_PRIVATE
     if turn.details.get("asks_nothing"):
         return ASKS_NOTHING
+    if (base := turn.details.get("knowledge_base")) is not None:
+        return "" if base.get("is_generated") else OF_ENTITIES
     if version_id is not None:
         rated = [version_id]
     else:
@@ -52,3 +56,18 @@ def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, ve
     if turn.state != "done" or not assistant.journal.judged_in(user_id, turn_id):
         return NOT_JUDGED
     return ""
+
+
+def reaches_all(assistant: Assistant, user_id: int, turn_id: int) -> str:
+    """That a curator's word on this turn teaches models that answer others too; empty where it does not."""
+    from stores.learning.teachers import one_user
+
+    turn = assistant.journal.turn(user_id, turn_id)
+    base = turn.details.get("knowledge_base")
+    named = assistant.settings.memory.curators.split()
+    is_curator = user_id in {assistant.journal.known_user_id(name) for name in named}
+    is_private = assistant.journal.is_private(user_id, turn.session_id)
+    if base is None or not is_curator or is_private or one_user(assistant.database):
+        return ""
+    own = {known.name for known in assistant.knowledge_bases.all(user_id) if not known.is_shared}
+    return "" if base["name"] in own else OF_A_CURATOR

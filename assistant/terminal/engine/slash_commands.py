@@ -13,7 +13,7 @@ from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sur
 from assistant.terminal.actions.knowledge_bases import talk_over
 from assistant.terminal.actions.memories import keep_both, put_instead
 from assistant.terminal.actions.model_choice import choose_model
-from assistant.terminal.actions.rating import rate
+from assistant.terminal.actions.rating import rate, reaches_all
 from assistant.terminal.actions.removing import propose_when_sure
 from assistant.terminal.actions.sessions import archive_session, rename_session
 from assistant.terminal.actions.sharing import share_memory, shared_line
@@ -262,7 +262,8 @@ class SlashCommands:
         else:
             turn_id, reason = _known(self._last_turn(f"/{rating} TURN rates another one.").id), rest
         unlearned = rate(self._assistant, self._user_id, turn_id, rating, reason=reason)
-        told = f"Noted for turn {turn_id}: {rating}.{f' {unlearned}' if unlearned else ''}"
+        more = unlearned or reaches_all(self._assistant, self._user_id, turn_id)
+        told = f"Noted for turn {turn_id}: {rating}.{f' {more}' if more else ''}"
         return f"{told} /teach with what is right is kept." if unlearned and rating == "bad" else told
 
     def _teach(self, text: str) -> Iterator[str]:
@@ -273,6 +274,8 @@ class SlashCommands:
         turn = self._last_turn("`vouch feedback TURN --teach TEXT` corrects another one.")
         passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
         yield f"Kept, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
+        if to_all := reaches_all(self._assistant, self._user_id, _known(turn.id)):
+            yield to_all
         self._learn()
 
     def _share(self, text: str) -> Iterator[str]:
