@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.learning.promotion import UNTRAINED
+from assistant.learning.recipes.retriever.recipe import UNTRAINED
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant

@@ -26,7 +26,6 @@ import numpy as np
 
 from agents.models.entity_map import EntityMap
 from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
-from assistant.learning.trained import ENTITIES
 from assistant.library.knowledge_file import prepared
 from assistant.replay.metrics.dialogue import values_covered
 from assistant.search.entity_search import Turned
@@ -172,9 +171,9 @@ def measure(data: Path, name: str, lessons: int, seed: int, accuracy: float) -> 
             told, asked = corrected(turns_of(train)[:lessons], accuracy, seed), turns_of(test)
             chat.tell(told)
             before = chat.measured(asked, EntityMap().turned)
-            ended = assistant.shipped_learner(ENTITIES).run()
+            ended = assistant.learner_of("entities").run()
             if ended.version:
-                learned = EntityMap.read(assistant.checkpoints.place(ENTITIES.recipe, ended.version))
+                learned = EntityMap.read(assistant.checkpoints.place("entities", ended.version))
                 gains = chat.measured(asked, learned.turned) - before
                 spread = 1.96 * gains.std(axis=0) / len(gains) ** 0.5
                 told_gains = "  ".join(

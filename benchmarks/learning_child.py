@@ -29,10 +29,12 @@ from safetensors.numpy import load_file
 
 from agents.base.interfaces import Vectors
 from agents.retrieval.retriever import Fusion, Retriever
-from assistant.learning import learner as learner_module
 from assistant.learning.dual_encoder_swap import NAME, BothSides, kept_as
 from assistant.learning.learner import Learner
 from assistant.learning.outcome import Compared
+from assistant.learning.recipes.retriever import apart
+from assistant.learning.recipes.retriever import recipe as retriever_recipe
+from assistant.learning.recipes.retriever.recipe import trainable
 from assistant.search.searching import Searching
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, known_id
@@ -215,7 +217,7 @@ def _patched(points: Points) -> None:
     setattr(train_retriever, "export", exported)  # noqa: B010 - it is imported there
     setattr(subprocess, "Popen", ForkedTraining)  # noqa: B010
     # so that the last weights are kept, which are never those that it began with
-    setattr(learner_module, "tells_when_to_end", lambda question: False)  # noqa: B010
+    setattr(retriever_recipe, "tells_when_to_end", lambda question: False)  # noqa: B010
     points.around(pacing.Checkpoints, "after_step", before="after a step")
     points.around(
         train_retriever, "write_checkpoint", before="before a checkpoint", after="after a checkpoint"
@@ -228,7 +230,7 @@ def _patched(points: Points) -> None:
         after="after the folder is whole",
     )
     points.around(training_process, "_write_lessons", after="lessons written")
-    points.around(learner_module, "started_from", before="trained")
+    points.around(apart, "started_from", before="trained")
     points.around(shutil, "copyfile", after="a file copied")
     points.around(Checkpoints, "keep", after="kept")
     points.around(Checkpoints, "prune", before="before old ones are deleted", after="all done")
@@ -283,7 +285,7 @@ def searching_in(folder: Path, database: Database) -> Searching:
     )
 
 
-def learner_of(life: Life, database: Database, points: Points | None) -> Learner:
+def learner_of(life: Life, database: Database, points: Points | None) -> Learner[Lesson]:
     """The real one, but for the comparison."""
     folder = Path(life.folder)
     versions, checkpoints = EncoderVersions(database), Checkpoints(folder / "models")
@@ -299,21 +301,17 @@ def learner_of(life: Life, database: Database, points: Points | None) -> Learner
         return Compared(AlwaysWins(), {"questions": len(asked)})
 
     kept = kept_as(encoder.source)
-    return Learner(
-        lessons=Lessons(database),
-        rounds=Rounds(database),
-        live_models=LiveModels(database),
-        checkpoints=checkpoints,
+    trained = trainable(
+        Lessons(database),
         encoder_version=encoder.version,
-        dimension=DIMENSION,
+        dimension=lambda: DIMENSION,
         compare=compare,
         settings={
             "seed": life.seed, "epochs": 2, "patience": 2, "batch_questions": 4, "learning_rate": 1e-3,
             "update_side": life.side,
         },
-        fewest=10,
         threads=1,
-        encoder=checkpoints.place("encoder", kept) if kept else folder / "mean",
+        encoder=lambda: checkpoints.place("encoder", kept) if kept else folder / "mean",
         both=BothSides(
             versions,
             searching=lambda served: searching_in(served, database),
@@ -322,6 +320,9 @@ def learner_of(life: Life, database: Database, points: Points | None) -> Learner
         ),
         checkpoint_seconds=0.0,
     )  # fmt: skip
+    return Learner(
+        trained, rounds=Rounds(database), live_models=LiveModels(database), checkpoints=checkpoints, fewest=10
+    )
 
 
 def live(life: Life) -> None:

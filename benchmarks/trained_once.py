@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.learning.dual_encoder_swap import NAME
-from assistant.learning.training_process import train_apart
+from assistant.learning.recipes.retriever.apart import train_apart
 
 _COLUMNS = "version_id, space, encoder_version, vector"
 

@@ -140,7 +140,7 @@ class Rounds:
         clock = ReplayClock(_BEGINS + place * _A_MONTH + nth * _A_DAY)
         with self._assistant() as assistant, time_by(clock):
             self._ask(assistant, domain.asked[nth * share : (nth + 1) * share])
-            ended = assistant.learner.run()
+            ended = assistant.learner_of("retriever").run()
         measured = {name: before[name] for name in ("dense", "fused")}
         if ended.state == "promoted":
             with self._assistant() as assistant:

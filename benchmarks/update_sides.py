@@ -31,6 +31,7 @@ from typing import Any
 
 from agents.base.interfaces import Candidate, Judged, Verdict
 from assistant.learning.progress import Progress
+from assistant.learning.recipes.retriever.recipe import over
 from assistant.replay.streams.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
@@ -253,8 +254,8 @@ def _round(
 
     phases = Phases(once.seconds, ends)
     try:
-        learner = assistant.learner
-        learner._train = once.train
+        learner = assistant.learner_of("retriever")
+        learner.trainable = over(assistant, train=once.train)
         ended = learner.run(tell=phases.tell)
         phases.end()
     finally:

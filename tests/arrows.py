@@ -37,15 +37,11 @@ stores.learning: stores.base stores.conversation stores.database stores.search
 agents.backends: agents.answering agents.base agents.languages agents.prompts agents.retrieval stores.base
 agents.models.exporters: agents.base agents.models agents.models.encoders agents.models.networks stores.base
 assistant.learning.recipes: agents.models.exporters stores.base
-assistant.learning: agents.base agents.dialogue agents.models.encoders assistant.process assistant.search
-    stores.base stores.database stores.learning stores.search stores.vectors
 assistant.remembering: agents.base agents.memory assistant.background assistant.process assistant.search
     stores.base stores.claims stores.conversation stores.database stores.versions
 stores.forgetting: stores.base stores.conversation stores.database stores.learning stores.versions
     stores.words
 stores.memory: stores.base stores.database stores.learning stores.vectors stores.versions
-assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
-    agents.models.exporters agents.models.networks assistant.learning.recipes stores.base
 assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
 assistant.turns: agents.answering agents.base agents.dialogue agents.languages agents.retrieval
     assistant.background assistant.process assistant.remembering assistant.search stores.base stores.claims
@@ -53,22 +49,33 @@ assistant.turns: agents.answering agents.base agents.dialogue agents.languages a
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
 assistant.learning.recipes.examples: agents.models stores.base
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
-assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
-    stores.base stores.learning stores.search
+assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval
+    assistant.replay.streams stores.base stores.learning stores.search
+assistant.learning: agents.backends agents.base agents.models assistant.process assistant.replay.metrics
+    assistant.search assistant.settings stores.base stores.database stores.learning stores.search
+assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
+    agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
+    assistant.replay.metrics stores.base stores.learning stores.vectors
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
     assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning
-assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages agents.memory
-    agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
-    assistant.learning assistant.library assistant.remembering assistant.replay.metrics assistant.search
-    assistant.settings assistant.turns stores.base stores.claims stores.conversation stores.database
-    stores.exchange stores.forgetting stores.learning stores.memory stores.search stores.versions
+assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters
+    agents.models.networks agents.prompts assistant.learning assistant.learning.recipes
+    assistant.replay.metrics stores.learning
+assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
+    agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
+    assistant.learning.recipes.examples assistant.replay.metrics stores.base stores.learning
+assistant.learning.recipes.entities: agents.base agents.dialogue agents.models assistant.learning
+    assistant.learning.recipes assistant.learning.recipes.dialogue assistant.replay.metrics assistant.search
+    stores.base stores.learning stores.search
+assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages
+    agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
+    assistant.learning assistant.learning.recipes.dialogue assistant.learning.recipes.entities
+    assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.library
+    assistant.remembering assistant.search assistant.settings assistant.turns stores.base stores.claims
+    stores.conversation stores.database stores.exchange stores.forgetting stores.learning stores.memory
+    stores.search stores.versions
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
-assistant.learning.recipes.query: agents.losses agents.models.exporters agents.models.networks agents.prompts
-    assistant.learning.recipes
-assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
-    agents.models.exporters agents.models.networks assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.replay.metrics stores.base stores.learning
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
     assistant.wiring stores.base stores.database stores.exchange
 assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
@@ -83,7 +90,8 @@ assistant.terminal.comparison: assistant.process assistant.terminal.facts assist
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
     assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
-    assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
+    assistant.learning.recipes.examples assistant.learning.recipes.query
+    assistant.learning.recipes.retriever assistant.replay.methods assistant.replay.metrics
     assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
     stores.learning stores.search
@@ -106,9 +114,9 @@ assistant.terminal.lists: assistant.library assistant.terminal.actions assistant
 assistant.terminal.memory: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
     assistant.terminal.input assistant.terminal.text assistant.terminal.widgets assistant.wiring stores.base
     stores.versions
-assistant.terminal.training: assistant.terminal.comparison assistant.terminal.engine assistant.terminal.facts
-    assistant.terminal.input assistant.terminal.text assistant.terminal.widgets assistant.wiring stores.base
-    stores.database stores.learning
+assistant.terminal.training: assistant.terminal.comparison assistant.terminal.engine
+    assistant.terminal.facts assistant.terminal.input assistant.terminal.text assistant.terminal.widgets
+    assistant.wiring stores.base stores.database stores.learning
 assistant.terminal.why: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
     assistant.terminal.input assistant.terminal.widgets stores.base
 assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.engine
@@ -126,8 +134,8 @@ assistant.terminal.chat: assistant.terminal.actions assistant.terminal.compariso
     assistant.terminal.why assistant.terminal.widgets assistant.turns assistant.wiring stores.base
     stores.claims stores.conversation stores.database stores.memory
 assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
-    assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input assistant.terminal.why
-    assistant.terminal.widgets stores.base
+    assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
+    assistant.terminal.why assistant.terminal.widgets stores.base
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text

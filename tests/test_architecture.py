@@ -20,14 +20,14 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 18120,  # 60 more: a curator teaches all, and search is taken back
     "agents": 13540,
-    "assistant": 42025,
+    "assistant": 41970,
     "assistant/terminal": 15365,  # 20 more: a curator is told that a rating teaches all
-    "assistant/learning": 5110,
+    "assistant/learning": 5420,  # 300 of wiring/, which has fewer: a recipe is in one folder
     "assistant/replay": 6610,
     "training": 5300,
     "experiments": 1190,
     "benchmarks": 15700,
-    "tests": 61680,
+    "tests": 61690,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

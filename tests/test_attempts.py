@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.learning.round_runner import attempted, reached
+from assistant.learning.learner import attempted, reached
 from stores.learning.rounds import _PHASES
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from store_fixtures import ENCODER, Stores
-from test_poisoned_rounds import World, tiny, torch_encodes
+from test_poisoned_rounds import World, tiny, torch_encodes, train_here
 from test_rounds import expire
 
 from assistant.learning.dual_encoder_swap import RECIPE
+from assistant.learning.recipes.retriever.recipe import over
 from stores.base.errors import CannotUndo
 from stores.database.tables import PassageVector, PassageVersion, Turn
 from stores.learning.lessons import is_held_out
@@ -63,11 +64,16 @@ def test_a_winner_is_encoded_beside_the_old_swapped_in_and_stepped_back_from(wor
 
 def test_the_next_round_starts_from_the_encoder_that_is_live(world: World) -> None:
     first = world.round()
-    learner = world.assistant.learner
-    assert learner._encoder_version == first.version
-    assert learner._encoder is not None
-    assert learner._encoder == world.assistant.checkpoints.place(RECIPE, learner._encoder.name)
-    second = world.round()
+    started: list[Path] = []
+
+    def trains(*given: Any, **more: Any) -> Path:
+        started.append(more["encoder"])
+        return train_here(*given, **more)
+
+    assert over(world.assistant).encoder_version == first.version
+    second = world.round(train=trains)
+    [start] = started
+    assert start == world.assistant.checkpoints.place(RECIPE, start.name)
     assert second.state == "refused", second.reason
     assert world.assistant.encoder.version == first.version
 
@@ -83,8 +89,7 @@ def test_what_a_refused_one_encoded_is_taken_away(world: World) -> None:
 
 def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> None:
     stores = Stores.over(world.assistant.database)
-    learner = world.assistant.learner
-    decide = learner.deciding.compare
+    decide = over(world.assistant).compare
 
     def added_meanwhile(*given: Any) -> Any:
         found = decide(*given)
@@ -92,8 +97,7 @@ def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> Non
         world.assistant.indexer.catch_up()
         return found
 
-    learner.deciding.compare = added_meanwhile
-    ended = world.round()
+    ended = world.round(compare=added_meanwhile)
     assert ended.state == "promoted"
     assert vectors(world)[ended.version] == texts(world)
 
@@ -101,24 +105,20 @@ def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> Non
 def test_one_that_beat_an_encoder_that_is_live_no_more_does_not_go_live(world: World) -> None:
     """Somebody steps back while the second candidate is compared: it ends, and does not try for ever."""
     base, first = world.assistant.encoder.version, world.round().version
-    learner = world.assistant.learner
-    learner._settings = {**learner._settings, "seed": 2}
-    decide = learner.deciding.compare
+    decide = over(world.assistant).compare
 
     def stepped_back_meanwhile(*given: Any) -> Any:
         found = decide(*given)
         world.assistant.step_back()
         return replace(found, decision=replace(found.decision, is_promoted=True))
 
-    learner.deciding.compare = stepped_back_meanwhile
-    ended = world.round()
+    ended = world.round(compare=stepped_back_meanwhile, seed=2)
     assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
     assert (world.assistant.encoder.version, world.assistant.encoder_versions.declined()) == (base, first)
 
 
 def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World) -> None:
-    learner = world.assistant.learner
-    base, decide = world.assistant.encoder.version, learner.deciding.compare
+    base, decide = world.assistant.encoder.version, over(world.assistant).compare
 
     def forgotten_meanwhile(*given: Any) -> Any:
         found = decide(*given)
@@ -127,8 +127,7 @@ def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World
             taught.message = taught.standalone = ""
         return found
 
-    learner.deciding.compare = forgotten_meanwhile
-    ended = world.round()
+    ended = world.round(compare=forgotten_meanwhile)
     assert ended.reason == "Refused: a message that it learns from was forgotten meanwhile."
     assert world.assistant.encoder.version == base
     assert world.assistant.checkpoints.versions(RECIPE) == []

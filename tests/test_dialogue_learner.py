@@ -20,9 +20,11 @@ from test_knowledge_bases import add
 from test_lessons import found_in_order
 
 from agents.models.dialogue_generator import WEIGHTS
+from assistant.learning.learner import Learner
 from assistant.learning.outcome import Compared
-from assistant.learning.shipped_learner import ShippedLearner, Training
-from assistant.learning.trained import DIALOGUE, SHIPPED
+from assistant.learning.recipe import SHIPPED, Trainable
+from assistant.learning.recipes.dialogue.recipe import DIALOGUE, trained_further
+from assistant.learning.training_process import Further
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out_replies import (
     BLEU,
@@ -122,17 +124,22 @@ class Harbour:
         tell(1, 1)
         return Compared(self.decision, {"questions": 1})
 
-    def learner(self, *, fewest: int = 10) -> ShippedLearner[DialogueLesson]:
-        return ShippedLearner(
+    def learner(self, *, fewest: int = 10) -> Learner[DialogueLesson]:
+        further = Further("from_use", {"seed": 1}, 1, ("--encoder", "mini-1"), self.train)
+        trained = Trainable(
             DIALOGUE,
-            learnable=lambda: [lesson for lesson in self.lessons.all() if is_sound_lesson(lesson)],
+            lambda after: [each for each in self.lessons.all(after=after) if is_sound_lesson(each)],
+            further.settings,
+            partial(trained_further, further=further),
+            self.compare,
             require=lambda some: partial(self.lessons.require_kept, lessons=some),
-            rows=lambda shown, _tell: (lesson.row() for lesson in shown),
-            training=Training({"seed": 1}, 1, ("--encoder", "mini-1"), "mini-1", self.train),
+            encoder_version="mini-1",
+        )
+        return Learner(
+            trained,
             rounds=self.rounds,
             live_models=self.live,
             checkpoints=self.checkpoints,
-            compare=self.compare,
             fewest=fewest,
         )
 
@@ -151,7 +158,7 @@ def test_a_winner_goes_live_and_can_be_stepped_back_from(harbour: Harbour) -> No
     assert {row["dialogue"] for row in harbour.shown}.isdisjoint(each.dialogue for each in held_out)
     assert any(row["measured"] for row in harbour.shown)
     row = harbour.rounds.latest(1)[0]
-    assert (row.recipe, row.settings["turns"]) == (DIALOGUE.recipe, harbour.turns)
+    assert (row.recipe, row.settings["turns"]) == (DIALOGUE.name, harbour.turns)
     assert harbour.live.step_back(DIALOGUE.role) == SHIPPED
 
 
@@ -178,16 +185,16 @@ def test_a_model_that_saw_what_is_withdrawn_meanwhile_never_goes_live(harbour: H
     ended = harbour.learner().run()
     assert ended.state == "refused"
     assert "forgotten, undone or rated anew" in ended.reason
-    assert harbour.checkpoints.versions(DIALOGUE.recipe) == []
+    assert harbour.checkpoints.versions(DIALOGUE.name) == []
 
 
 def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: Path) -> None:
     assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
     try:
         assert assistant.recipe_wanted() == "retriever"
-        left = assistant.rounds.begin(DIALOGUE.recipe, {})
+        left = assistant.rounds.begin(DIALOGUE.name, {})
         assistant.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
-        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
+        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.name)
     finally:
         assistant.close()
 
@@ -196,7 +203,7 @@ def test_a_round_that_waits_behind_another_one_is_shown_and_goes_on(tmp_path: Pa
     assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
     try:
         rounds = assistant.rounds
-        left = rounds.begin(DIALOGUE.recipe, {})
+        left = rounds.begin(DIALOGUE.name, {})
         rounds.leave(left, "killed", is_broken_off=True)
         rounds.end(ended := rounds.begin("retriever", {}), "refused", "")
         assert _newest(assistant, 0)[0].id == ended

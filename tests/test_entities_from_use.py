@@ -22,15 +22,15 @@ from test_dialogue_learner import corrected
 
 from agents.base.interfaces import Vector
 from agents.models.entity_map import EntityMap, turned
-from assistant.learning.recipes.dialogue.entities_from_use import (
+from assistant.learning.recipes.entities.from_use import (
     EntityTraining,
     begun,
     read_lessons,
     vector_of,
 )
+from assistant.learning.recipes.entities.lessons import EntityLessons
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.run import CannotTrain, Stopped, StopSignal, workplace
-from assistant.learning.shipped_lessons import EntityLessons
 from assistant.replay.metrics.held_out_entities import ToldReply, decided
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations

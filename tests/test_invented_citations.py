@@ -13,10 +13,11 @@ from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, p
 from sqlalchemy import update
 from store_fixtures import document
 
-from assistant.learning.trained import QUERY, TRAINED
+from assistant.learning.recipes.query.recipe import QUERY
 from assistant.terminal.facts.answer_lines import invented_line
 from assistant.terminal.facts.session_text import session_object
 from assistant.terminal.facts.why import why_facts
+from assistant.wiring.recipes import RECIPES
 from stores.base.clock import now
 from stores.base.passages import SHARED
 from stores.conversation.turn_models import REWRITTEN, TurnModels, models_of
@@ -92,7 +93,7 @@ def test_an_encoder_that_a_round_trained_is_named_with_its_round(tmp_path: Path)
 
 
 def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: Path) -> None:
-    roles = [each.role for each in TRAINED.values()]
+    roles = [each.role for each in RECIPES.values()]
     replies = ScriptedReplies([[ANSWER]])
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
         with assistant.database.writing() as sql:

@@ -26,12 +26,13 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document
 from test_lessons import ask
 
 from assistant.learning import training_process
-from assistant.learning.learner import Learner
+from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import MOST_POINTS, LossCurve, Progress
-from assistant.learning.promotion import ROLE, UNTRAINED
-from assistant.learning.round_runner import TooFewLessons
-from assistant.learning.training_process import TrainingFailed, train_apart
+from assistant.learning.recipe import Trainable
+from assistant.learning.recipes.retriever.apart import train_apart
+from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, trainable
+from assistant.learning.training_process import TrainingFailed
 from assistant.replay.metrics.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import OverTime, TryAgain
@@ -124,21 +125,26 @@ class World:
         tell(1, 2)
         return Compared(self.decision, {"questions": 2})
 
-    def learner(self, **more: Any) -> Learner:
+    def learner(self, *, fewest: int = 10, rounds: Rounds | None = None, **more: Any) -> Learner[Lesson]:
+        """more: of what it trains."""
+        return Learner(
+            self.trainable(**more),
+            rounds=rounds or self.rounds,
+            live_models=self.live,
+            checkpoints=self.checkpoints,
+            fewest=fewest,
+        )
+
+    def trainable(self, **more: Any) -> Trainable[Lesson]:
         parts: dict[str, Any] = {
-            "lessons": Lessons(self.stores.database),
-            "rounds": self.rounds,
-            "live_models": self.live,
-            "checkpoints": self.checkpoints,
             "encoder_version": ENCODER,
-            "dimension": DIMENSION,
+            "dimension": lambda: DIMENSION,
             "compare": self.compare,
             "settings": {"seed": 1},
-            "fewest": 10,
             "threads": 1,
             "train": self.training,
         }
-        return Learner(**{**parts, **more})
+        return trainable(Lessons(self.stores.database), **{**parts, **more})
 
     def run(self, content: str = "better", **more: Any) -> Ended:
         self.training.content = content
@@ -509,7 +515,7 @@ def as_child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> None
         "def tell(**facts): print(json.dumps(facts), flush=True)\n" + code
     )
     monkeypatch.setenv("PYTHONPATH", str(package))
-    monkeypatch.setattr(training_process, "MODULE", "a_child")
+    monkeypatch.setattr("assistant.learning.recipes.retriever.apart.PROGRAM", "a_child")
 
 
 def apart(folder: Path, tell: Callable[[Any], None] = lambda told: None, **more: Any) -> Path:
@@ -659,7 +665,7 @@ def test_questions_lie_on_no_disk_longer_than_the_process_that_reads_them(
     monkeypatch.setattr(training_process, "_child", broken)
     vector = np.zeros(4, dtype=np.float32).tobytes()
     with pytest.raises(RuntimeError):
-        training_process.train_apart(tmp_path, [], {1: vector}, dimension=4, settings={}, threads=1)
+        train_apart(tmp_path, [], {1: vector}, dimension=4, settings={}, threads=1)
     assert shown
     assert not any(path.exists() for path in shown)
 

@@ -7,26 +7,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from store_fixtures import ENCODER
 from test_learner import QUESTIONS, WORSE, FakeTraining, World, expire
 from test_lessons import ask
 
 from assistant.background.priority import AnswersFirst
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
-from assistant.learning.lineage import learnable
-from assistant.learning.promotion import ROLE
-from assistant.learning.schedule import Occasions, Today
+from assistant.learning.recipe import Trainable
+from assistant.learning.recipes.retriever.recipe import ROLE
+from assistant.learning.schedule import Occasions
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
+from assistant.wiring.recipes import RECIPES
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round
-from stores.learning.lessons import HeldOut, Lessons, TooFewHeldOut, is_held_out
+from stores.learning.lessons import HeldOut, Lesson, Lessons, TooFewHeldOut, is_held_out
 from stores.learning.rounds import Rounds
 
 LED = """
@@ -68,6 +69,7 @@ class Chat:
             folder=Path(__file__).parents[1],
             is_due=lambda: self.is_due,
             came_to_nothing=self._came_to_nothing,
+            gains={name: recipe.gains for name, recipe in RECIPES.items()},
             looks_every=0.05,
         )
 
@@ -273,11 +275,10 @@ def world(tmp_path: Path) -> World:
 
 
 def occasions(world: World, **more: Any) -> Occasions:
-    given = {"recipe": "retriever", "fewest": 10, "new_lessons": 5, "hours": 24.0, "deciding": 1, **more}
-    given.setdefault("today", lambda: Today({"seed": 1}, ENCODER, world.live.live(ROLE), {"margin": 0.01}))
-    lessons = Lessons(world.stores.database)
-    given.setdefault("read", lambda version, after: learnable(lessons, version, after=after)[0])
-    return Occasions(lessons, Rounds(world.stores.database), **given)
+    given = {"fewest": 10, "new_lessons": 5, "hours": 24.0, "deciding": 1, "limits": {"margin": 0.01}, **more}
+    given.setdefault("now_trained", world.trainable)
+    lessons, rounds = Lessons(world.stores.database), Rounds(world.stores.database)
+    return Occasions("retriever", lessons, rounds, world.live, **given)
 
 
 def judge_more(world: World, count: int) -> None:
@@ -333,13 +334,13 @@ def test_a_round_by_other_settings_repeats_none(world: World) -> None:
         row = sql.get_one(Round, 1)
         row.figures = {**row.figures, "comparison": {"limits": {"margin": 0.01}}}
     assert occasions(world).repeated() is not None
-    for today in (
-        Today({"seed": 2}, ENCODER, None, {"margin": 0.01}),
-        Today({"seed": 1}, "another", None, {"margin": 0.01}),
-        Today({"seed": 1}, ENCODER, "another", {"margin": 0.01}),
-        Today({"seed": 1}, ENCODER, None, {"margin": 0.02}),
-    ):
-        assert occasions(world, today=lambda given=today: given).repeated() is None
+    seeded = world.trainable(settings={"seed": 2})
+    assert occasions(world, now_trained=lambda: seeded).repeated() is None
+    encoded = replace(world.trainable(), encoder_version="another")
+    assert occasions(world, now_trained=lambda: encoded).repeated() is None
+    assert occasions(world, limits={"margin": 0.02}).repeated() is None
+    world.live.make_live(ROLE, "another", details={})
+    assert occasions(world).repeated() is None
 
 
 def test_one_whose_model_went_live_would_make_it_again(world: World) -> None:
@@ -351,11 +352,11 @@ def test_one_whose_model_went_live_would_make_it_again(world: World) -> None:
 
 
 def test_what_would_be_repeated_is_not_known_without_the_encoder(world: World) -> None:
-    def gone() -> Today:
+    def gone() -> Trainable[Lesson]:
         raise EncoderUnavailable("it is gone")
 
     world.run()
-    assert occasions(world, today=gone).repeated() is None
+    assert occasions(world, now_trained=gone).repeated() is None
 
 
 def test_the_first_round_is_due_with_the_fewest_lessons(world: World) -> None:

@@ -6,23 +6,23 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from test_learner import QUESTIONS, FakeTraining, World
+from test_learner import QUESTIONS, FakeTraining, World, candidate_in
 from test_lessons import ask
 from tiny_sources import tiny_berts
 
-from assistant.learning.outcome import Ended
-from assistant.learning.progress import Noting, Progress
-from assistant.learning.promotion import RECIPE, ROLE
-from assistant.learning.round_runner import MOST_IN_VAIN, Begun, RoundRunner, attempted
+from assistant.learning.learner import MOST_IN_VAIN, attempted
+from assistant.learning.progress import Progress
+from assistant.learning.recipes.retriever.apart import train_apart
+from assistant.learning.recipes.retriever.recipe import RETRIEVER, ROLE
 from assistant.learning.steering import Budget, Steering
-from assistant.learning.training_process import Left, TimeOver, TrainingKilled, train_apart
+from assistant.learning.training_process import Left, TimeOver, TrainingKilled
 from stores.database.tables import Judgement, Turn
-from stores.learning.checkpoints import Checkpoints
 from stores.learning.lessons import Lesson, LessonDocument
 
 
@@ -43,7 +43,7 @@ def leave(world: World) -> int:
             raise Left
         return made
 
-    learner._train = leaving
+    learner.trainable = world.trainable(train=leaving)
     ended = learner.run()
     world.training.on_step = lambda: None
     assert (ended.state, ended.exit_code) == ("waiting", 0)
@@ -75,29 +75,18 @@ def test_a_round_that_was_left_goes_on_with_what_it_had_reached(world: World) ->
     assert list((world.folder / "models").glob(".work*")) == []
 
 
-class OtherRunner(RoundRunner[Lesson]):
-    """Of another recipe, whose rounds are refused at once."""
-
-    recipe, what_is_a_lesson = "another", ""
-
-    def _learnable(self) -> list[Lesson]:
-        return []
-
-    def _lineage(self, lessons: Sequence[Lesson]) -> dict[str, Any]:
-        return {}
-
-    def _round(self, begun: Begun[Lesson], budget_seconds: float | None, note: Noting) -> Ended:
-        (begun.workplace / "reached").write_text("another's")
-        return Ended(begun.round_id, "refused", "")
-
-
 def test_a_round_that_was_broken_off_goes_on_after_one_of_another_recipe(world: World) -> None:
     round_id = leave(world)
-    other = OtherRunner(
-        rounds=world.rounds, checkpoints=Checkpoints(world.folder / "models"), fewest=0, steering=Steering()
-    )
+
+    def kept_its_start(folder: Path, shown: Sequence[Lesson], **_how: Any) -> Path:
+        (folder / "reached").write_text("another's")
+        return candidate_in(folder, "another", best_epoch=0)
+
+    other = replace(world.trainable(), recipe=replace(RETRIEVER, name="another", role="another"))
     for _ in range(2):
-        assert other.run().state == "refused"
+        learner = world.learner(fewest=0)
+        learner.trainable = replace(other, train=kept_its_start)
+        assert learner.run().state == "refused"
     ended, told, has_reached = go_on(world)
     assert (ended.state, ended.round_id, has_reached) == ("promoted", round_id, True)
     assert "dropped" not in [progress.phase for progress in told]
@@ -148,7 +137,7 @@ def test_other_settings_or_another_encoder_begin_anew(world: World) -> None:
 
 def left_at(world: World, round_id: int, step: int) -> None:
     """It is gone on with, and left at a step of its training."""
-    left = world.rounds.abandoned(RECIPE)
+    left = world.rounds.abandoned(RETRIEVER.name)
     assert left is not None
     assert world.rounds.take_over(round_id, attempted(left.figures))
     world.rounds.note(round_id, {"phase": "training", "progress": {"step": step}})
@@ -181,7 +170,7 @@ def test_a_training_that_was_killed_rests_before_it_goes_on(world: World) -> Non
     assert (ended.state, ended.exit_code) == ("waiting", 3)
     assert ended.reason == "the training was ended by signal 9, as when memory runs out"
     assert world.rounds.is_broken_off(world.last)
-    assert world.rounds.abandoned(RECIPE, even_resting=False) is None
+    assert world.rounds.abandoned(RETRIEVER.name, even_resting=False) is None
     again, _, _ = go_on(world)
     assert (again.state, again.round_id) == ("promoted", ended.round_id)
 
@@ -195,7 +184,7 @@ def test_a_round_that_had_its_time_rests_and_goes_on_with_what_it_had_reached(wo
     ended = world.run()
     assert (ended.state, ended.exit_code) == ("waiting", 4)
     assert not world.rounds.is_broken_off(world.last), "it was meant"
-    assert world.rounds.abandoned(RECIPE, even_resting=False) is None
+    assert world.rounds.abandoned(RETRIEVER.name, even_resting=False) is None
     again, _, has_reached = go_on(world)
     assert (again.state, again.round_id, has_reached) == ("promoted", ended.round_id, True)
 
@@ -219,7 +208,7 @@ def test_the_comparison_can_be_left_as_well(world: World) -> None:
         tell(1, 2)
         return decide(served, lessons, tell)
 
-    learner.deciding.compare = left_meanwhile
+    learner.trainable = replace(learner.trainable, compare=left_meanwhile)
     assert (learner.run().state, world.compared) == ("waiting", [])
     assert go_on(world)[0].state == "promoted"
 

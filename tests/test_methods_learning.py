@@ -19,9 +19,9 @@ from agents.base.interfaces import Vectors, Verdict
 from agents.retrieval.reranker import Judgement
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
+from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.recipes.retriever.training import RetrieverTraining
-from assistant.learning.training_process import train_apart
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Asked, JudgedQuestion, Search
 from experiments.methods.entropy_minimisation import (

@@ -11,7 +11,8 @@ import json
 import random
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,10 @@ from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.outcome import Ended
-from assistant.learning.promotion import ROLE
 from assistant.learning.recipes.retriever import train
+from assistant.learning.recipes.retriever.apart import _write_lessons
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
-from assistant.learning.training_process import _write_lessons
+from assistant.learning.recipes.retriever.recipe import ROLE, over
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.wiring.assistant import Assistant
 from stores.database.tables import Judgement
@@ -169,9 +170,16 @@ class World:
         self.assistant.__dict__["wanted_encoder"] = TorchEncoder(tiny)
         self.assistant.__dict__["judge"] = Truth()
 
-    def round(self, **more: Any) -> Ended:
-        learner = self.assistant.learner
-        learner._train = train_here
+    def round(
+        self, *, train: Callable[..., Path] | None = None, compare: Any = None, seed: int = 1, **more: Any
+    ) -> Ended:
+        """train, compare: in place of what it does by itself."""
+        learner, made = (
+            self.assistant.learner_of("retriever"),
+            over(self.assistant, train=train or train_here),
+        )
+        settings = {**made.settings, "seed": seed}
+        learner.trainable = replace(made, compare=compare or made.compare, settings=settings)
         return learner.run(**more)
 
     def falsify(self, share: float) -> None:

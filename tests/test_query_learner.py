@@ -16,8 +16,8 @@ from store_fixtures import Stores, document
 from test_lessons import ask
 
 from agents.backends.query_model import SHIPPED
-from assistant.learning.shipped_learner import Training
-from assistant.learning.trained import QUERY
+from assistant.learning.recipes.query.recipe import PROGRAM, QUERY, lessons_of
+from assistant.learning.training_process import Further
 from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import find_locations
@@ -66,8 +66,8 @@ class Desk:
         self.models: list[Written] = []
         self.rows: list[dict[str, Any]] = []
         self.meanwhile = lambda: None
-        training = property(lambda _: Training({"seed": 1}, 1, (), "", self.train))
-        monkeypatch.setattr(Assistant, "_query_training", training)
+        further = Further(PROGRAM, {"seed": 1}, 1, (), self.train)
+        monkeypatch.setattr("assistant.learning.recipes.query.recipe.further_of", lambda _: further)
         monkeypatch.setattr("assistant.replay.metrics.held_out_follow_ups.DECIDING", 5)
         monkeypatch.setattr(
             Assistant, "query_model_of", lambda _, adapters, threads=0: self.written(adapters)
@@ -83,7 +83,7 @@ class Desk:
     def train(
         self, folder: Path, module: str, shown: Sequence[Path], options: Sequence[str], **_more: Any
     ) -> Path:
-        assert module == QUERY.module
+        assert module == PROGRAM
         self.rows = [json.loads(line) for line in shown[0].read_text().splitlines()]
         (folder / "candidate" / "served").mkdir(parents=True)
         (folder / "candidate" / "served" / SHIPPED.name).write_bytes(b"better")
@@ -151,7 +151,7 @@ def test_where_another_user_comes_the_shipped_one_is_used_again(desk: Desk) -> N
 
 def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk) -> None:
     assistant = desk.assistant
-    taught: FollowUp = next(each for each in assistant._follow_ups.all() if not each.is_held_out)
+    taught: FollowUp = next(each for each in lessons_of(assistant).all() if not each.is_held_out)
     session = assistant.journal.turn(taught.user_id, taught.turn_id).session_id
 
     def forget() -> None:
@@ -163,12 +163,12 @@ def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk
     ended = assistant.learner_of("query").run()
     assert ended.state == "refused"
     assert "forgotten" in ended.reason
-    assert assistant.checkpoints.versions(QUERY.recipe) == []
+    assert assistant.checkpoints.versions(QUERY.name) == []
 
 
 def test_a_damaged_one_is_told_and_the_shipped_one_used(desk: Desk) -> None:
     ended = desk.assistant.learner_of("query").run()
-    kept = desk.assistant.checkpoints.place(QUERY.recipe, ended.version) / SHIPPED.name
+    kept = desk.assistant.checkpoints.place(QUERY.name, ended.version) / SHIPPED.name
     assert desk.assistant.query_adapters == kept
     kept.write_bytes(b"torn")
     assert desk.assistant.query_adapters == SHIPPED

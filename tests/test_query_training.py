@@ -29,9 +29,9 @@ from assistant.learning.recipes.query.from_use import (
     loss_of,
     read_lessons,
 )
+from assistant.learning.recipes.query.recipe import rows_of
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, workplace
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
-from assistant.learning.shipped_lessons import rows_of
 from stores.learning.follow_ups import FollowUp
 from training.query_model import train as rewriter
 from training.query_model.rewrites import Rewrite, rewrites

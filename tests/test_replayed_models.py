@@ -14,7 +14,7 @@ from test_poisoned_rounds import World, tiny, torch_encodes
 from test_train_command import locations
 
 from assistant.learning.outcome import Ended
-from assistant.learning.promotion import ROLE, UNTRAINED
+from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED
 from assistant.replay.runs.conversations import Conversations, Message
 from assistant.replay.runs.named_models import find_trained
 from assistant.replay.runs.replay_assistant import ReplayAssistant

@@ -18,7 +18,7 @@ from store_fixtures import Stores
 from test_learner import expire
 from test_lessons import ask
 
-from assistant.learning.promotion import ROLE
+from assistant.learning.recipes.retriever.recipe import ROLE
 from stores.database.tables import Round
 from stores.search.live_models import LiveModels
 

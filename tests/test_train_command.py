@@ -32,7 +32,7 @@ from assistant.commands.training.train import Duration
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import Learner
-from assistant.learning.promotion import ROLE, UNTRAINED
+from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, over, weights_at
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out import Comparison
@@ -45,7 +45,7 @@ from assistant.settings.config import (
 )
 from assistant.settings.locations import Locations
 from assistant.terminal.comparison.training_commands import steer_training
-from assistant.wiring.assistant import Assistant, trainable
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import (
     EncoderUnavailable,
     OverTime,
@@ -97,7 +97,15 @@ def locations(folder: Path) -> Locations:
 def fake(assistant: Assistant, training: FakeTraining) -> Assistant:
     assistant.__dict__["wanted_encoder"] = BASE
     assistant.__dict__["judge"] = TextJudge()
-    assistant.learner._train = training
+    real = assistant.learner_of
+
+    def learner_of(recipe: str) -> Learner[Any]:
+        learner = real(recipe)
+        if recipe == "retriever":
+            learner.trainable = over(assistant, train=training)
+        return learner
+
+    assistant.__dict__["learner_of"] = learner_of
     return assistant
 
 
@@ -506,7 +514,7 @@ def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
     assistant = Assistant(settings, locations(tmp_path))
     assistant.__dict__["readings"] = Readings(FixedReader({}))
     assert isinstance(assistant.judge, ScoreJudge)
-    assert isinstance(assistant._judge_of_candidates, ReaderJudge)
+    assert isinstance(assistant.judge_of_candidates, ReaderJudge)
     assistant.close()
 
 
@@ -528,21 +536,20 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
         Assistant(Settings(learning=learning, training=training), locations(tmp_path)), FakeTraining(GOOD)
     )
     try:
-        learner = assistant.learner
+        trained = over(assistant)
         of_round = {"update_side": "query", "epochs": 2, "learning_rate": 3e-5, "seed": 7}
-        assert learner._settings == of_round | vars(training)
-        assert learner._settings["hard_weight"] == 5.0
-        assert learner._threads == 2
-        assert not learner.deciding.compare(tmp_path, [], lambda done, of: None).decision.is_promoted
+        assert trained.settings == of_round | vars(training)
+        assert trained.settings["hard_weight"] == 5.0
+        assert not trained.compare(tmp_path, [], lambda done, of: None).decision.is_promoted
     finally:
         assistant.close()
     assert (given["threshold"], given["margin"], given["seed"]) == (0.02, 0.03, 7)
 
 
 def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:
-    assert trainable(str(tmp_path)) == tmp_path
+    assert weights_at(str(tmp_path)) == tmp_path
     with pytest.raises(EncoderUnavailable, match="nobody/nothing are not here"):
-        trainable("nobody/nothing")
+        weights_at("nobody/nothing")
 
 
 # With nothing faked but the judge
@@ -558,7 +565,9 @@ def test_a_round_from_end_to_end_with_a_small_network(
 ) -> None:
     """An encoder of one's own: the training starts from its weights, and what it leaves is loaded."""
     # so that the last weights are kept, which are not those that it began with
-    monkeypatch.setattr("assistant.learning.learner.tells_when_to_end", lambda question: False)
+    monkeypatch.setattr(
+        "assistant.learning.recipes.retriever.recipe.tells_when_to_end", lambda question: False
+    )
     settings = Settings(
         encoder=EncoderSettings(source=str(tiny_berts() / "mean")),
         learning=LearningSettings(fewest_lessons=10, epochs=1, learning_rate=1e-3),
@@ -581,7 +590,7 @@ def test_a_round_from_end_to_end_with_a_small_network(
         vectors = findable(assistant.database)
         before = assistant.encoder.encode_queries(["where is the key?"])
         phases: list[str] = []
-        ended = assistant.learner.run(tell=lambda progress: phases.append(progress.phase))
+        ended = assistant.learner_of("retriever").run(tell=lambda progress: phases.append(progress.phase))
         assert (ended.state, ended.reason) == ("refused", "Refused: no held-out question has an answer.")
         assert list(dict.fromkeys(phases)) == ["reading", "training", "exporting", "comparing"]
 

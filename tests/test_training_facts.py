@@ -30,7 +30,7 @@ def chat(tmp_path: Path) -> Iterator[Assistant]:
 
 def counts(assistant: Assistant, new: int, awaited: Awaited) -> None:
     told = SimpleNamespace(not_learned=lambda: new, awaited=lambda: awaited)
-    assistant.__dict__["occasions"] = told
+    assistant._occasions["retriever"] = told  # type: ignore[assignment]
 
 
 def test_lessons_are_counted_again_when_a_round_ends(chat: Assistant) -> None:

@@ -187,11 +187,11 @@ def test_a_trained_first_half_is_searched_beside_the_second_as_it_was(
     trained = TrainedEncoder({"cat": (0, 1, 0, 0)})
     monkeypatch.setattr(assistant, "_opened", lambda folder: trained)
 
-    queries = assistant._with_queries_by(assistant.searching, tmp_path)  # a round of the query side
+    queries = assistant.with_queries_by(assistant.searching, tmp_path)  # a round of the query side
     (asked,) = queries.encoder.encode_queries(["cat"])
     ((_, cosine),) = queries.spaces.of(ann).nearest(asked, 1)
     assert cosine == pytest.approx(0.25)  # the first halves differ, the second are the same
-    both = assistant._searching_in(tmp_path)  # a round of both sides
+    both = assistant.searching_in(tmp_path)  # a round of both sides
     assert both.encoder.dimension == halves.dimension
     (searched,) = both.encoder.encode_passages(["cat"])
     assert float(searched @ asked) == pytest.approx(1)

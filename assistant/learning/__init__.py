@@ -1,10 +1,7 @@
 """How Vouch learns from everyday use.
 
-round_runner       how a round runs, whatever it trains
-learner            the round of the retriever: trained on what was judged
-shipped_learner    the round of a model that Vouch comes with: trained further from use
-shipped_lessons    what the rounds of query model and entity retriever read of lessons
-trained            which models are trained, by which recipes
+recipe             what a recipe gives: words, lessons, a training, a comparison
+learner            how a round runs, whatever it trains
 promotion          the comparison with what answers now; winners go live
 background         the learner of a chat: leads rounds in a process of their own
 schedule           when a round is due
@@ -14,5 +11,5 @@ outcome            what a round came to
 lineage            what a round is made from, and what of that has changed since
 dual_encoder_swap  a candidate that encodes passages too: all of them anew, then the swap
 training_process   the process that trains, told to end when it must
-recipes/           the programs that train a model, and what they share
+recipes/           a folder a recipe, and what their programs share
 """

@@ -22,7 +22,6 @@ from threading import Event, Lock, Thread
 from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
-from assistant.learning.trained import RETRIEVER, TRAINED
 from assistant.process.low_priority import give_way
 from stores.learning.rounds import in_words
 
@@ -67,16 +66,19 @@ class BackgroundLearner:
         folder: Path,
         is_due: Callable[[], bool],
         came_to_nothing: Callable[[], None],
+        gains: Mapping[str, str],
         looks_every: float = _LOOKS_EVERY,
     ) -> None:
         """command: runs one round and is led by its input. folder: in which it runs.
 
-        is_due, came_to_nothing: see `Occasions`; called on this learner's thread.
+        is_due, came_to_nothing: see `Occasions`; called on this learner's thread. gains: by recipe, see
+        `Recipe`.
         """
         self._command = list(command)
         self._folder = folder
         self._is_due = is_due
         self._came_to_nothing = came_to_nothing
+        self._gains = gains
         self._looks_every = looks_every
         self._by_itself = False
         self._tell: Callable[[str], None] = lambda sentence: None
@@ -196,7 +198,7 @@ class BackgroundLearner:
             if is_asked or code not in (1, 3):
                 self._tell(f"No round was begun: {_reason(said)}.")
             return
-        if notice := heard.notice(code, _reason(said), is_asked=is_asked):
+        if notice := heard.notice(code, _reason(said), is_asked=is_asked, gains=self._gains):
             self._tell(notice)
 
     def _begun(self, errors: IO[bytes]) -> subprocess.Popen[bytes] | None:
@@ -241,12 +243,12 @@ class _Heard:
         else:
             self._at = f"while {in_words(told['phase'])}"
 
-    def notice(self, code: int, said: str, *, is_asked: bool) -> str:
+    def notice(self, code: int, said: str, *, is_asked: bool, gains: Mapping[str, str]) -> str:
         """What a person is told of it; empty where they know already, and where nothing changed unasked."""
         state, reason = ("failed", said) if self.ended is None else _state_and_reason(self.ended)
         if state == "promoted":
-            gains = TRAINED.get(str((self.ended or {}).get("recipe")), RETRIEVER).gains
-            return f"Learned to {gains}, in round {self.round_id}. /train back takes it back."
+            learned = gains[str((self.ended or {}).get("recipe", "retriever"))]
+            return f"Learned to {learned}, in round {self.round_id}. /train back takes it back."
         if state == "refused":
             _log.info("round %s was refused: %s", self.round_id, reason)
             told = f"Round {self.round_id} is over, and the model in use stays. /training tells why."

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -22,17 +22,15 @@ from assistant.learning.dual_encoder_swap import BothSides
 from assistant.learning.lineage import CHANGED_MEANWHILE, Learnable, taught
 from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import Noting, Stopped
+from assistant.learning.recipe import Trainable
 from assistant.learning.steering import Steering
 from assistant.learning.training_process import kept_its_start
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.kept_lessons import LessonsGone
-from stores.learning.rounds import Require, Rounds
+from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
-RECIPE = "retriever"
-ROLE = "query encoder"
 SERVED = "served"  # the folder within a candidate that the encoder loads
-UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
 _KEPT = 3  # models, besides those in use
 _LIVE_ALREADY = "Refused: it is the model that is live already."
 _STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
@@ -42,17 +40,6 @@ _WON_NOTHING = (
 
 L = TypeVar("L", bound=Learnable)
 Live: TypeAlias = Mapping[str, str | None]  # the versions that answer now, by role
-Compare: TypeAlias = Callable[[Path, Sequence[L], Callable[[int, int], None]], Compared]
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a candidate is to be: one of several models that answer side by side."""
-
-    recipe: str  # under which its checkpoints are kept
-    name: str
-    before_the_first: str  # in place of a version, what answers before any was trained
-    details: Mapping[str, Any] = field(default_factory=dict)  # what it takes to load it again
 
 
 @dataclass(frozen=True)
@@ -76,38 +63,29 @@ class Deciding(Generic[L]):
 
     def __init__(
         self,
-        role: Role,
+        trainable: Trainable[L],
         *,
         rounds: Rounds,
         live_models: LiveModels,
         checkpoints: Checkpoints,
-        compare: Compare[L],
-        require: Callable[[Sequence[L]], Require],
         steering: Steering,
-        both: BothSides | None = None,
     ) -> None:
-        """As of a learner. require: of lessons, what raises `LessonsGone`; see `kept_lessons`.
-
-        both: where its candidates encode passages too.
-        """
-        self.compare = compare
-        self._role = role
+        """As of a learner."""
+        self._trainable, self._recipe = trainable, trainable.recipe
         self._rounds = rounds
         self._live_models = live_models
         self._checkpoints = checkpoints
-        self._require = require
-        self._both = both
         self._steering = steering
 
     def decide(self, candidate: TrainedCandidate[L], note: Noting) -> Ended:
         """Live, or refused and why. Raises `Stopped` or `Left` where the round is to end."""
         live = self._live()
-        searched = self._role.details.get("encoder_version")
+        searched = self._trainable.details.get("encoder_version")
         if live.get(dual_encoder_swap.RECIPE) not in (None, searched):  # the comparison would mix vectors
             return candidate.refused(CHANGED_MEANWHILE)
-        if self._both is not None:
-            return self._decided_on_both(candidate, live, note, self._both)
-        recipe = self._role.recipe
+        if self._trainable.both is not None:
+            return self._decided_on_both(candidate, live, note, self._trainable.both)
+        recipe = self._recipe.name
         version = self._checkpoints.keep(recipe, _flat(candidate.made, candidate.flat), candidate.card)
         try:
             return self._decided(candidate, version, live, note)
@@ -119,11 +97,11 @@ class Deciding(Generic[L]):
 
     def _decided(self, candidate: TrainedCandidate[L], version: str, live: Live, note: Noting) -> Ended:
         """Of one that goes live by its pointer alone. Raises `LessonsGone`."""
-        role = self._role
-        known = {live[role.name]: _LIVE_ALREADY, self._live_models.declined(role.name): _STEPPED_BACK_FROM}
+        role = self._recipe.role
+        known = {live[role]: _LIVE_ALREADY, self._live_models.declined(role): _STEPPED_BACK_FROM}
         if reason := self._not_compared(candidate, version, known):
             return candidate.refused(reason, version)
-        kept = self._checkpoints.verified(role.recipe, version)
+        kept = self._checkpoints.verified(self._recipe.name, version)
         compared, told = self._compared(kept, candidate, note)
         reason = compared.decision.reason
         if not compared.decision.is_promoted:
@@ -131,14 +109,14 @@ class Deciding(Generic[L]):
         figures = {"comparison": told, "version": version}
         if self._rounds.promote(
             candidate.round_id,
-            role.name,
+            role,
             version,
             reason,
-            details=role.details,
+            details=self._trainable.details,
             figures=figures,
-            before_the_first=role.before_the_first,
+            before_the_first=self._trainable.before_the_first,
             compared_with=live,
-            require=self._require(taught(candidate.lessons)),
+            require=self._trainable.require(taught(candidate.lessons)),
         ):
             return Ended(candidate.round_id, "promoted", reason, figures, version)
         if self._live() != live:
@@ -171,7 +149,7 @@ class Deciding(Generic[L]):
                 go_live=both.going_live(served, kept),
                 figures=figures,
                 compared_with=live,
-                require=self._require(taught(candidate.lessons)),
+                require=self._trainable.require(taught(candidate.lessons)),
             ):
                 if self._live() != live:
                     return Ended(candidate.round_id, "refused", CHANGED_MEANWHILE, figures, version)
@@ -200,24 +178,24 @@ class Deciding(Generic[L]):
     ) -> tuple[Compared, dict[str, Any]]:
         """What the comparison came to, and its figures with how many questions were asked for them."""
         comparing = _Comparing(note)
-        compared = self.compare(served, candidate.lessons, comparing)
+        compared = self._trainable.compare(served, candidate.lessons, comparing)
         return compared, {**compared.figures, "asked": comparing.asked}
 
     def _live(self) -> Live:
-        """The versions that answer now: a query encoder is compared together with that of passages."""
-        roles = (dual_encoder_swap.RECIPE, ROLE) if self._role.name == ROLE else (self._role.name,)
+        """The versions that answer now, of all roles that the comparison goes by."""
+        roles = (self._recipe.role, *self._trainable.beside)
         return {role: self._live_models.live(role) for role in roles}
 
     def _has_live(self) -> bool:
         """Whether a trained model answers in this role, and not what a training starts from."""
-        live = self._live_models.live(self._role.name)
-        known = self._live_models.known(self._role.name, live) if live else None
-        if known is None or live == self._role.before_the_first:
+        live = self._live_models.live(self._recipe.role)
+        known = self._live_models.known(self._recipe.role, live) if live else None
+        if known is None or live == self._trainable.before_the_first:
             return False
-        return known.details.get("encoder_version") == self._role.details.get("encoder_version")
+        return known.details.get("encoder_version") == self._trainable.details.get("encoder_version")
 
     def _in_use(self) -> set[str]:
-        name = self._role.name
+        name = self._recipe.role
         return {self._live_models.live(name) or "", self._live_models.previous(name) or ""}
 
     def _discard(self, recipe: str, version: str, in_use: set[str]) -> None:

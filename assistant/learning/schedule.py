@@ -6,18 +6,20 @@ repeat another one, as nothing that it learns from has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
-from assistant.learning.lineage import Learnable, lineage, repeats
+from assistant.learning.lineage import lineage, repeats
+from assistant.learning.recipe import Counted, Trainable
 from stores.base.clock import now
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.learning.lessons import DECIDING, HeldOut, TooFewHeldOut
+from stores.learning.lessons import DECIDING, TooFewHeldOut
 from stores.learning.rounds import Rounds
+from stores.search.live_models import LiveModels
 
 
 @dataclass(frozen=True)
@@ -38,60 +40,36 @@ class Awaited:
         return 1 if self.came_to_nothing else self.wanted - self.judged
 
 
-@dataclass(frozen=True)
-class Today:
-    """What a round that begins now would begin from, besides the lessons; see `lineage`."""
-
-    settings: Mapping[str, Any]
-    encoder_version: str
-    live: str | None
-    limits: Mapping[str, float]  # by which a candidate goes live
-
-
-class Counted(Protocol):
-    """What there is to learn from; see `Lessons`."""
-
-    def count(self, *, after: int = 0) -> int:
-        """How many of turns behind this one."""
-
-    def held_out(self, *, enough: int) -> HeldOut:
-        """Those that judge candidates."""
-
-
-Read: TypeAlias = Callable[[str, int], Sequence[Learnable]]  # encoder version, turn -> lessons behind it
-
-
 class Occasions:
     """Looks into the database, so that all learners of one see the same."""
 
     def __init__(
         self,
+        recipe: str,
         lessons: Counted,
         rounds: Rounds,
+        live_models: LiveModels,
         *,
-        recipe: str,
-        read: Read,
+        now_trained: Callable[[], Trainable[Any]],
         fewest: int,
         new_lessons: int,
         hours: float,
-        today: Callable[[], Today],
+        limits: Mapping[str, float],
         deciding: int = DECIDING,
     ) -> None:
-        """read: what can be learned from. fewest: lessons without which no round is begun.
+        """now_trained: what a round that begins now would train.
 
-        new_lessons: since the last round, with which one is due.
-
-        hours: after which a round is due with fewer new ones as well; 0 is never. deciding: held-out
-        questions with an answer without which no round starts automatically.
+        fewest: lessons without which no round is begun. new_lessons: since the last round, with which one is
+        due. hours: after which a round is due with fewer new ones as well; 0 is never. limits: by which a
+        candidate goes live. deciding: held-out questions with an answer without which no round starts
+        automatically.
         """
-        self._lessons = lessons
-        self._rounds = rounds
-        self._recipe = recipe
-        self._read = read
+        self._recipe, self._lessons = recipe, lessons
+        self._rounds, self._live_models, self._now_trained = rounds, live_models, now_trained
         self._fewest = fewest
         self._new_lessons = new_lessons
         self._hours = hours
-        self._today = today
+        self._limits = limits
         self._deciding = deciding
         self._in_vain = -1  # judged questions, all in all, when a round was due and could not begin
 
@@ -150,16 +128,15 @@ class Occasions:
         decided = [r for r in rounds if r.recipe == self._recipe and r.state in ("promoted", "refused")]
         behind = self._rounds.last_turn_learned(self._recipe)
         with suppress(VouchError):  # an encoder that cannot be had: the round itself tells that
-            today = self._today()
-            if not decided or self._read(today.encoder_version, behind):
+            if not decided or (today := self._now_trained()).read(behind):
                 return None
             made_from = lineage(
-                self._read(today.encoder_version, 0),
+                today.read(0),
                 settings=today.settings,
                 encoder_version=today.encoder_version,
-                live=today.live,
+                live=self._live_models.live(today.recipe.role),
             )
-            return next((row for row in decided if repeats(row, made_from, today.limits)), None)
+            return next((row for row in decided if repeats(row, made_from, self._limits)), None)
         return None
 
     def warning(self) -> str:

@@ -1,6 +1,6 @@
 """A training in a process of its own, at low priority, so that it never touches a chat.
 
-lessons, vectors -> files -> child process -> what it tells, line by line -> the candidate's folder
+files -> child process -> what it tells, line by line -> the candidate's folder
 """
 
 from __future__ import annotations
@@ -11,22 +11,17 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from assistant.learning.steering import Budget, Steering
 from assistant.process.low_priority import give_way
 from stores.base.errors import DEFECT, OverTime, VouchError
 from stores.base.shortages import ended_by
-from stores.learning.lessons import Lesson
-from stores.vectors.exact import read_vectors
 
-MODULE = "assistant.learning.recipes.retriever.train"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about
 _HEARD_EVERY = 0.2  # seconds: the longest silence before `tell` is called without news
 _GENTLE_SECONDS = 0.25  # in which a child that is left may write a checkpoint
@@ -62,48 +57,24 @@ class Left(Exception):
     """The training was left to be gone on with at another time."""
 
 
-def train_apart(
-    folder: Path,
-    lessons: Sequence[Lesson],
-    vectors: Mapping[int, bytes],
-    *,
-    dimension: int,
-    settings: Mapping[str, Any],
-    threads: int,
-    encoder: Path | None = None,
-    name: str = "",
-    measured_on: Callable[[Lesson], bool] = lambda lesson: lesson.is_held_out,
-    budget_seconds: float | None = None,
-    checkpoint_seconds: float = 60.0,
-    steering: Steering | None = None,
-    tell: Tell = lambda told: None,
-) -> Path:
-    """The candidate's folder, within `folder`, which exists.
+@dataclass(frozen=True)
+class Further:
+    """How a model that comes with Vouch is trained further today."""
 
-    Where an earlier call left a checkpoint of the same lessons there, it goes on from that. Raises
-    `TrainingFailed`, `TimeOver`, or `Left` when steered to.
+    program: str  # a module, of `recipes/from_shipped.py`
+    settings: Mapping[str, Any]
+    threads: int
+    options: Sequence[str] = ()  # of the program, besides the settings
+    train: Callable[..., Path] = field(default_factory=lambda: train_in_child)
 
-    vectors: of every document of the lessons, each (dimension,) as stored. encoder: what to start from; else
-    the packaged one. name: how the candidate's version begins. measured_on: lessons that the child decides by
-    when to end, and never learns from. checkpoint_seconds: between two of them, at most. tell: is given all
-    that the child tells, as it tells it, and None a few times a second while it is silent; what it raises
-    ends the child.
-    """
-    folder = folder.resolve()
-    shown = [folder / "lessons.jsonl", folder / "vectors.npz"]
-    _write_lessons(shown[0], lessons, measured_on)
-    ids = sorted(vectors)
-    stored = read_vectors([vectors[i] for i in ids], dimension)
-    np.savez(shown[1], ids=np.array(ids, dtype=np.int64), vectors=stored)
-    options = [
-        "--settings", json.dumps(dict(settings)), "--threads", str(threads), "--name", name,
-        "--checkpoint-seconds", str(checkpoint_seconds),
-        *(("--vectors", str(shown[1])) if settings.get("update_side") != "both" else ()),
-        *(("--encoder", str(encoder.resolve())) if encoder else ()),
-    ]  # fmt: skip
-    return train_in_child(
-        folder, MODULE, shown, options, budget_seconds=budget_seconds, steering=steering, tell=tell
-    )
+    def on(self, folder: Path, rows: Iterable[Mapping[str, Any]], **how: Any) -> Path:
+        """A candidate; its folder, in `folder`. rows: that its program reads. how: of `train_in_child`."""
+        file = folder / "lessons.jsonl"
+        with file.open("w", encoding="utf-8") as out:
+            for row in rows:
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        options = ["--settings", json.dumps(dict(self.settings)), "--threads", str(self.threads)]
+        return self.train(folder, self.program, [file], [*options, *self.options], **how)
 
 
 def train_in_child(
@@ -116,9 +87,14 @@ def train_in_child(
     steering: Steering | None = None,
     tell: Tell = lambda told: None,
 ) -> Path:
-    """Runs a program of `recipes.run` and returns the candidate's folder; see `train_apart`.
+    """Runs a program of `recipes.run` and returns the candidate's folder, within `folder`, which exists.
 
-    shown: what it reads, the lessons first; deleted as soon as they are read.
+    Where an earlier call left a checkpoint of the same lessons there, it goes on from that. Raises
+    `TrainingFailed`, `TimeOver`, or `Left` when steered to.
+
+    shown: what it reads, the lessons first; deleted as soon as they are read. tell: is given all that the
+    child tells, as it tells it, and None a few times a second while it is silent; what it raises ends the
+    child.
     """
     steering = steering or Steering()
     made, errors = folder / "candidate", folder / "errors.txt"
@@ -164,30 +140,9 @@ def _failure(code: int, errors: Path) -> TrainingFailed:
     return TrainingFailed(f"the training failed: {last}", exit_code=code if code in (1, 3) else DEFECT)
 
 
-def started_from(made: Path) -> str:
-    """The version of the encoder that a candidate was trained from."""
-    return str(json.loads((made / SETTINGS).read_text(encoding="utf-8"))["start_version"])
-
-
 def kept_its_start(made: Path) -> bool:
     """Whether no epoch was better than the weights that a training started from, and it kept these."""
     return bool(json.loads((made / SETTINGS).read_text(encoding="utf-8")).get("best_epoch") == 0)
-
-
-def _write_lessons(file: Path, lessons: Sequence[Lesson], measured_on: Callable[[Lesson], bool]) -> None:
-    with file.open("w", encoding="utf-8") as out:
-        for lesson in lessons:
-            documents = [
-                {**{k: v for k, v in asdict(d).items() if k != "version_id"}, "id": d.version_id}
-                for d in lesson.documents
-            ]
-            row = {
-                "id": str(lesson.turn_id),
-                "question": lesson.question,
-                "documents": documents,
-                "held_out": measured_on(lesson),
-            }
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 @contextmanager

@@ -5,6 +5,6 @@ stores     the database, and all that is kept in it or beside it
 search     encoders, and what searches by their vectors
 models     the reader, the judge and the chat model
 turns      what answers, what is remembered after it, and the library
-learning   the learner, and what it is compared with
-shipped_learners  those of the dialogue generator and the query model
+recipes    by which models are trained, a line each
+learning   the learner of each recipe, and when it begins
 """

@@ -1,6 +1,6 @@
 """Chooses implementations: this file and its `parts/` are the only ones that know them all.
 
-    Stores <- Search <- Models <- Turns <- ShippedLearners <- Learning <- Assistant
+    Stores <- Search <- Models <- Turns <- Learning <- Assistant
 
 Each adds its parts to those before it, and may use them. Each part is made when it is first asked for, so
 that a command pays for what it uses and nothing else: listing memory loads no encoder, and a small shared
@@ -12,10 +12,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from assistant.learning.trained import RETRIEVER as RETRIEVER
-from assistant.learning.trained import TRAINED as TRAINED
 from assistant.wiring.learning import Learning
-from assistant.wiring.learning import trainable as trainable
+from assistant.wiring.recipes import RECIPES as RECIPES
 from assistant.wiring.search import ENCODER_FILES as ENCODER_FILES
 from assistant.wiring.search import QUERY_ENCODER as QUERY_ENCODER
 from assistant.wiring.search import from_everywhere

@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.learning.trained import RETRIEVER, TRAINED
+from assistant.learning.recipe import limits_of
+from assistant.learning.recipes.retriever.recipe import RETRIEVER
+from assistant.wiring.recipes import RECIPES
 from assistant.wiring.search import QUERY_ENCODER
-from assistant.wiring.shipped_learners import ShippedLearners
-from stores.base.errors import DamagedEncoder, EncoderUnavailable
+from assistant.wiring.turns import Turns
+from stores.base.errors import BackendMissing, DamagedEncoder
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Judge
     from assistant.learning.background import BackgroundLearner
-    from assistant.learning.dual_encoder_swap import BothSides
     from assistant.learning.learner import Learner
-    from assistant.learning.outcome import Compared
-    from assistant.learning.round_runner import RoundRunner
-    from assistant.learning.schedule import Occasions, Today
-    from stores.learning.lessons import Lesson
-    from stores.search.encoder_versions import EncoderVersion
+    from assistant.learning.schedule import Occasions
+    from assistant.learning.steering import Steering
 
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
 
 
-class Learning(ShippedLearners):
-    """What trains the retriever from use."""
-
-    _learner: tuple[tuple[str, str], Learner] | None = None  # and what it was made for
-
-    @property
-    def learner(self) -> Learner:
-        """Trains on what was judged, and decides what goes live; for the encoder that is live by now."""
-        live, side = self.encoder_versions.live(), self._update_side()
-        key = (live.version if live is not None else "", side)
-        if self._learner is None or self._learner[0] != key:
-            self._learner = (key, self._learner_of(live, side))
-        return self._learner[1]
+class Learning(Turns):
+    """What trains models from use."""
 
     @cached_property
     def background_learner(self) -> BackgroundLearner:
@@ -53,6 +38,7 @@ class Learning(ShippedLearners):
             folder=SOURCES,
             is_due=lambda: bool(self.recipe_due()),
             came_to_nothing=self.came_to_nothing,
+            gains={name: recipe.gains for name, recipe in RECIPES.items()},
         )
         self._answers_first.watch(made.answering)
         return made
@@ -66,27 +52,60 @@ class Learning(ShippedLearners):
         return [*command, "--offline"] if self._offline else command
 
     @cached_property
-    def occasions(self) -> Occasions:
-        """When a round of the retriever is to begin by itself."""
-        from assistant.learning.lineage import learnable
-        from stores.learning.lessons import Lessons
+    def steering(self) -> Steering:
+        """Makes the learner of this process wait or leave off."""
+        from assistant.learning.steering import Steering
 
-        lessons = Lessons(self.database, curators=self.settings.memory.curators.split())
-        return self._occasions_of(
-            "retriever",
-            lessons,
-            read=lambda version, after: learnable(lessons, version, after=after)[0],
-            today=self._today,
+        return Steering()
+
+    def learner_of(self, recipe: str) -> Learner[Any]:
+        """Runs rounds of this recipe, as all is now. Raises `BackendMissing`; see `require_trainable`."""
+        from assistant.learning.learner import Learner
+
+        self.require_trainable(recipe)
+        return Learner(
+            RECIPES[recipe].over(self),
+            rounds=self.rounds,
+            live_models=self.live_models,
+            checkpoints=self.checkpoints,
+            fewest=self.settings.learning.fewest_lessons,
+            steering=self.steering,
         )
+
+    def require_trainable(self, recipe: str) -> None:
+        """Raises `BackendMissing` where its model cannot be trained here."""
+        if lacks := RECIPES[recipe].lacks(self):
+            model = RECIPES[recipe].role
+            raise BackendMissing(f"The {model} cannot be trained here: {lacks[0]}", hint=lacks[1])
 
     def occasions_of(self, recipe: str) -> Occasions:
         """When a round of this recipe is to begin by itself."""
-        return self.occasions if recipe == RETRIEVER.recipe else self.shipped_occasions(TRAINED[recipe])
+        from assistant.learning.schedule import Occasions
+
+        if recipe not in self._occasions:
+            learning = self.settings.learning
+            self._occasions[recipe] = Occasions(
+                recipe,
+                RECIPES[recipe].lessons(self),
+                self.rounds,
+                self.live_models,
+                now_trained=lambda: RECIPES[recipe].over(self),
+                fewest=learning.fewest_lessons,
+                new_lessons=learning.new_lessons,
+                hours=learning.hours,
+                limits=limits_of(learning),
+            )
+        return self._occasions[recipe]
+
+    @cached_property
+    def _occasions(self) -> dict[str, Occasions]:
+        """By recipe; each knows what came to nothing."""
+        return {}
 
     @property
     def recipes(self) -> list[str]:
         """What can be trained here; that which is due first goes first."""
-        return [recipe for recipe in TRAINED if recipe != "query" or self.query_training_lacks() is None]
+        return [name for name, recipe in RECIPES.items() if recipe.lacks(self) is None]
 
     def recipe_due(self) -> str:
         """What a round that begins now is to train; empty where none is due."""
@@ -104,31 +123,6 @@ class Learning(ShippedLearners):
             if self.occasions_of(recipe).is_due():
                 self.occasions_of(recipe).came_to_nothing()
 
-    def learner_of(self, recipe: str) -> RoundRunner[Any]:
-        """Trains what this recipe is of. Raises `BackendMissing` where that cannot be trained here."""
-        return self.learner if recipe == RETRIEVER.recipe else self.shipped_learner(TRAINED[recipe])
-
-    def _today(self) -> Today:
-        from assistant.learning.schedule import Today
-
-        live = self.encoder_versions.live()
-        return Today(
-            self._training_settings(self._update_side()),
-            self.wanted_encoder.version if live is None else live.version,
-            self.live_models.live(QUERY_ENCODER),
-            self._limits(),
-        )
-
-    def _training_settings(self, side: str) -> dict[str, Any]:
-        learning = self.settings.learning
-        return {
-            "update_side": side,
-            "epochs": learning.epochs,
-            "learning_rate": learning.learning_rate,
-            "seed": learning.seed,
-            **asdict(self.settings.training),
-        }
-
     def step_back(self, recipe: str = "") -> str:
         """Uses the model before the live one again; returns its version. Raises `CannotUndo`.
 
@@ -136,7 +130,8 @@ class Learning(ShippedLearners):
         """
         promoted = [row for row in self.rounds.latest() if row.state == "promoted"]
         last = next((row for row in promoted if recipe in ("", row.recipe)), None)
-        if (trained := TRAINED.get(last.recipe if last is not None else recipe, RETRIEVER)) != RETRIEVER:
+        trained = RECIPES.get(last.recipe if last is not None else recipe, RETRIEVER)
+        if trained != RETRIEVER:
             return self.live_models.step_back(trained.role)
         if last is None or last.figures.get("side") != "both":
             return self.live_models.step_back(QUERY_ENCODER)
@@ -151,7 +146,7 @@ class Learning(ShippedLearners):
         from assistant.learning.dual_encoder_swap import RECIPE
         from assistant.learning.promotion import SERVED
 
-        if any(version in self.checkpoints.versions(recipe) for recipe in TRAINED):
+        if any(version in self.checkpoints.versions(recipe) for recipe in RECIPES):
             return True
         for kept in self.checkpoints.versions(RECIPE):
             with suppress(DamagedEncoder):
@@ -160,82 +155,8 @@ class Learning(ShippedLearners):
                     return True
         return False
 
-    def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
-        from agents.models.encoders.two_halves import first_half
-        from assistant.learning.learner import Learner
-        from assistant.replay.metrics.held_out import compare
-        from stores.learning.lesson_domains import lesson_domains
-        from stores.learning.lessons import Lessons
-
-        learning = self.settings.learning
-        base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
-        source = self.settings.encoder.source if version is None else version.source
-
-        def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
-            is_both = side == "both"
-            candidate = self._searching_in(folder) if is_both else self._with_queries_by(base, folder)
-            held_out = [lesson for lesson in lessons if lesson.is_held_out]
-            found = compare(
-                held_out,
-                domains=lesson_domains(self.database, held_out),
-                live=self.searching.retriever,
-                candidate=candidate.retriever,
-                spaces=base.spaces,
-                candidate_spaces=candidate.spaces,
-                judge=self._judge_of_candidates,
-                seed=learning.seed,
-                threshold=learning.least_gain,
-                margin=learning.margin,
-                tell=tell,
-            )
-            return self._compared(found)
-
-        return Learner(
-            lessons=Lessons(self.database, curators=self.settings.memory.curators.split()),
-            rounds=self.rounds,
-            live_models=self.live_models,
-            checkpoints=self.checkpoints,
-            encoder_version=base.encoder.version,
-            dimension=first_half(base.encoder).dimension,
-            compare=compared,
-            settings=self._training_settings(side),
-            fewest=learning.fewest_lessons,
-            threads=learning.threads,
-            encoder=self._trainable(source),
-            both=self._both_sides(base.encoder.version) if side == "both" else None,
-            steering=self.steering,
-        )
-
-    def _update_side(self) -> str:
-        """query or both."""
-        learning = self.settings.learning
-        if learning.update_side != "auto":
-            return learning.update_side
-        is_small = self.encoder_versions.live_passages() <= learning.both_up_to
-        return "both" if is_small else "query"
-
-    def _both_sides(self, live: str) -> BothSides:
-        from assistant.learning.dual_encoder_swap import BothSides
-
-        known = self.encoder_versions.live()
-        root = known.trained_from if known is not None and known.trained_from else live
-        return BothSides(
-            self.encoder_versions,
-            searching=self._searching_in,
-            trained_from=root,
-            discard_index=self._indexes.discard,
-        )
-
-    def _trainable(self, source: str) -> Path | None:
-        """The weights of an encoder; None for the packaged one."""
-        from assistant.learning import dual_encoder_swap
-
-        if kept := dual_encoder_swap.kept_as(source):
-            return self.checkpoints.verified(dual_encoder_swap.RECIPE, kept)
-        return trainable(source) if source else None
-
     @property
-    def _judge_of_candidates(self) -> Judge:
+    def judge_of_candidates(self) -> Judge:
         """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
         if self.settings.reranking.judge != "scores":
             return self.judge
@@ -250,16 +171,3 @@ def _working_folder() -> str:
         return str(Path.cwd())
     except FileNotFoundError:
         return "/"
-
-
-def trainable(source: str) -> Path:
-    """The folder with the weights of an encoder that is no packaged one."""
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        return folder
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
-    except (OSError, ValueError) as error:
-        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
-    from assistant.learning.trained import Trained
+    from assistant.learning.recipe import Recipe
     from assistant.settings.config import ModelSettings
 
 
@@ -62,7 +62,7 @@ class Models(Search):
     @property
     def dialogue_generator(self) -> DialogueGenerator:
         """What replies over a knowledge base: the live one, which another process may have changed."""
-        from assistant.learning.trained import DIALOGUE
+        from assistant.learning.recipes.dialogue.recipe import DIALOGUE
 
         version = self._answering(DIALOGUE)
         if version not in self._dialogue_generators:
@@ -70,23 +70,23 @@ class Models(Search):
             self._dialogue_generators[version] = self.dialogue_generator_in(folder)
         return self._dialogue_generators[version]
 
-    def _answering(self, trained: Trained) -> str:
+    def _answering(self, recipe: Recipe) -> str:
         """The live version; none where there are several users and others than curators taught it."""
         from stores.learning.dialogue_lessons import may_answer
 
-        version, role = self.live_models.live(trained.role) or "", trained.role
+        version, role = self.live_models.live(recipe.role) or "", recipe.role
         is_known = self.live_models.known(role, version) is not None
         curators = self.settings.memory.curators.split()
         return version if is_known and may_answer(self.database, role, version, curators=curators) else ""
 
-    def _trained_folder(self, trained: Trained, version: str, goes_on: str) -> Path | None:
+    def _trained_folder(self, recipe: Recipe, version: str, goes_on: str) -> Path | None:
         """Where a version lies; None for what is shipped, and where it is damaged, which is told."""
-        from assistant.learning.trained import SHIPPED
+        from assistant.learning.recipe import SHIPPED
 
         if version in ("", SHIPPED):
             return None
         try:
-            return self.checkpoints.verified(trained.recipe, version)
+            return self.checkpoints.verified(recipe.name, version)
         except VouchError as error:
             self._tell(f"{error.message}. {goes_on}. {error.hint}")
             return None
@@ -108,7 +108,7 @@ class Models(Search):
     def entity_map(self) -> EntityMap:
         """What turns messages towards entities: the live one, which another process may have changed."""
         from agents.models.entity_map import EntityMap
-        from assistant.learning.trained import ENTITIES
+        from assistant.learning.recipes.entities.recipe import ENTITIES
 
         version = self._answering(ENTITIES)
         if version not in self._entity_maps:
@@ -137,7 +137,7 @@ class Models(Search):
 
         None where nothing keeps it running, or it is not there.
         """
-        from assistant.learning.trained import QUERY
+        from assistant.learning.recipes.query.recipe import QUERY
 
         if not self._keeps_query_model or self.query_base is None:
             return None
@@ -174,7 +174,7 @@ class Models(Search):
     def query_adapters(self) -> Path:
         """The live ones, as they are served."""
         from agents.backends.query_model import SHIPPED
-        from assistant.learning.trained import QUERY
+        from assistant.learning.recipes.query.recipe import QUERY
 
         folder = self._trained_folder(QUERY, self._answering(QUERY), "Follow-ups are rewritten without it")
         return folder / SHIPPED.name if folder is not None else SHIPPED

@@ -37,8 +37,15 @@ class Search(Stores):
     @property
     def _searching_untrained(self) -> Searching:
         """The same without a query encoder that was trained for it."""
-        live = self.encoder_versions.live()
-        return self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
+        return self.searching_by(self.encoder_versions.live())
+
+    def searching_by(self, version: EncoderVersion | None) -> Searching:
+        """What searches by this version; None: by what the settings name."""
+        return self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
+
+    def discard_index(self, version: str) -> object:
+        """Deletes the files of an encoder version's index."""
+        return self._indexes.discard(version)
 
     def searching_with(self, version: EncoderVersion) -> Searching:
         """What searches by a version that has vectors here, whether it is the live one or not."""
@@ -159,7 +166,7 @@ class Search(Stores):
         self._searchings[encoder.version] = made
         return made
 
-    def _searching_in(self, folder: Path) -> Searching:
+    def searching_in(self, folder: Path) -> Searching:
         """What searches by the encoder of a folder, as the first half where there are two; read once."""
         from agents.models.encoders.two_halves import with_first_half
 
@@ -177,7 +184,7 @@ class Search(Stores):
         key = f"{base.encoder.version} {known.version}"
         if key not in self._searchings:
             try:
-                self._searchings[key] = self._with_queries_by(
+                self._searchings[key] = self.with_queries_by(
                     base,
                     self.checkpoints.verified("retriever", known.version, files=ENCODER_FILES),
                     known.version,
@@ -187,7 +194,7 @@ class Search(Stores):
                 self._searchings[key] = base
         return self._searchings[key]
 
-    def _with_queries_by(self, base: Searching, folder: Path, version: str = "") -> Searching:
+    def with_queries_by(self, base: Searching, folder: Path, version: str = "") -> Searching:
         from agents.models.encoders.two_halves import with_first_half
         from agents.models.encoders.two_sided import TwoSidedEncoder
 

@@ -53,16 +53,21 @@ class Turns(Models):
         )
 
     def _trained_in_use(self) -> dict[str, str]:
-        from assistant.learning.trained import RETRIEVER, SHIPPED, TRAINED
+        from assistant.learning.recipe import SHIPPED
+        from assistant.learning.recipes.retriever.recipe import RETRIEVER
+        from assistant.wiring.recipes import RECIPES
 
-        others = (each for each in TRAINED.values() if each != RETRIEVER)
+        others = (each for each in RECIPES.values() if each != RETRIEVER)
         versions = {each.role: self._answering(each) for each in others}
         versions[RETRIEVER.role] = self.searching.trained_queries
         return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 
     def trained_behind(self, user_id: int, turn: Turn) -> dict[str, int]:
         """By role, the rounds whose models an answer hangs on: not all that were live then."""
-        from assistant.learning.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER
+        from assistant.learning.recipes.dialogue.recipe import DIALOGUE
+        from assistant.learning.recipes.entities.recipe import ENTITIES
+        from assistant.learning.recipes.query.recipe import QUERY
+        from assistant.learning.recipes.retriever.recipe import RETRIEVER
         from stores.conversation.turn_models import REWRITTEN, models_of
 
         models = models_of(self.database, user_id, turn.id or 0)

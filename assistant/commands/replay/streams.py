@@ -99,7 +99,9 @@ def _of_conversations(
     if len(named) > 1 or len(parts) > 1:
         raise WrongUsage("unirag plays one part of one set", hint="Play one after the other.")
     with call.assistant() as assistant:
-        base = assistant.query_base_to_train()
+        assistant.require_trainable("query")
+        base = assistant.query_base
+    assert base is not None, "it can be trained"
     try:
         streamed = read_conversations(named[0], data, parts[0])
     except UnreadableDocument as error:

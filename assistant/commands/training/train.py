@@ -17,9 +17,9 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from assistant.learning.trained import TRAINED
 from assistant.terminal.facts.training import reason_of, version_of, without_state
 from assistant.terminal.facts.training_lines import running_line
+from assistant.wiring.recipes import RECIPES
 from stores.base.clock import local, stamp
 from stores.base.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
 from stores.base.one_line import one_line
@@ -132,7 +132,7 @@ class Duration(click.ParamType[float]):
 @click.option("--watch", is_flag=True, help="Stay, and begin a round whenever enough was judged.")
 @click.option(
     "--recipe",
-    type=click.Choice(list(TRAINED)),
+    type=click.Choice(list(RECIPES)),
     help="What is trained: the retriever, what replies over knowledge bases, what makes follow-up "
     "questions stand alone, or what finds entities of knowledge bases; else what is due.",
 )

@@ -18,7 +18,8 @@ from typing import Any
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Encoder, Vectors
-from assistant.learning.training_process import Tell, train_apart
+from assistant.learning.recipes.retriever.apart import train_apart
+from assistant.learning.training_process import Tell
 from assistant.replay.methods.luf import LOSSES, Loss, Luf, Remembers
 from assistant.replay.methods.method import Frozen, Method
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion

@@ -21,7 +21,7 @@ from agents.base.interfaces import Encoder
 from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
-from assistant.learning.training_process import train_apart
+from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 from stores.learning.lessons import Lesson, LessonDocument, is_held_out
 

@@ -24,9 +24,8 @@ from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
 from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
-from assistant.learning.shipped_learner import Training
-from assistant.learning.trained import DIALOGUE
-from assistant.learning.training_process import train_in_child
+from assistant.learning.recipes.dialogue.recipe import PROGRAM
+from assistant.learning.training_process import Further, train_in_child
 from assistant.replay.metrics.held_out_replies import (
     Replies,
     compare,
@@ -215,8 +214,7 @@ class DialogueReplay(ShippedReplay[DialogueLesson, Replies]):
             lessons=lambda done: [lesson for lesson in told[:done] if is_sound_lesson(lesson)],
             rows=lambda some, tell: (lesson.row() for lesson in some),
             compare=lambda held_out, *both: compare([*map(wanted_reply, held_out)], *both, seed=seed),
-            trained=DIALOGUE,
-            training=Training({"seed": seed}, self.plan.threads, options, train=self._train),
+            training=Further(PROGRAM, {"seed": seed}, self.plan.threads, options, train=self._train),
         )
 
 

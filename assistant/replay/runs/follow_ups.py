@@ -23,10 +23,8 @@ from typing import Any
 from filelock import FileLock
 
 from agents.backends.query_model import SHIPPED, QueryModel
-from assistant.learning.shipped_learner import Training
-from assistant.learning.shipped_lessons import WAYS, rows_of
-from assistant.learning.trained import QUERY
-from assistant.learning.training_process import train_in_child
+from assistant.learning.recipes.query.recipe import PROGRAM, WAYS, rows_of
+from assistant.learning.training_process import Further, train_in_child
 from assistant.replay.metrics.held_out import Comparison
 from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 from assistant.replay.runs.plan import ReplayPlan
@@ -159,8 +157,7 @@ class FollowUpReplay(ShippedReplay[FollowUp, QueryModel]):
                 lessons=lambda done: [each.follow_up for each in asked[:done]],
                 rows=partial(rows_of, earlier=earlier_of, ways=ways, found=heard.found),
                 compare=compared,
-                trained=QUERY,
-                training=Training({"seed": seed}, self.plan.threads, options, train=self._train),
+                training=Further(PROGRAM, {"seed": seed}, self.plan.threads, options, train=self._train),
             )
 
     @contextmanager

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from agents.models.encoders.encoder import EncoderDescription
 from agents.models.encoders.two_halves import with_first_version
 from assistant.learning.dual_encoder_swap import NAME, RECIPE
-from assistant.learning.promotion import SERVED, UNTRAINED
+from assistant.learning.promotion import SERVED
+from assistant.learning.recipes.retriever.recipe import UNTRAINED
 from assistant.replay.runs.replay_assistant import ReplayAssistant
 from assistant.search.encoder_change import EncoderChange
 from assistant.wiring.assistant import QUERY_ENCODER

@@ -22,6 +22,7 @@ from agents.base.interfaces import Encoder, Judge
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
+from assistant.learning.recipes.retriever.recipe import weights_at
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
 from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.inputs import Streamed
@@ -61,7 +62,7 @@ from assistant.replay.storage.folder import (
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring.assistant import Assistant, trainable
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import WrongUsage
 from stores.base.passages import Passage
 from stores.learning.lessons import Lessons
@@ -287,7 +288,7 @@ class Replay(InFolder):
             folder=folder / TRAINED,
             vectors_of=lambda ids: first_halves(stored.vectors(ids, encoder.version), trained.dimension),
             dimension=trained.dimension,
-            start=trainable(source) if source else None,
+            start=weights_at(source) if source else None,
             encoder=encoder,
             load=lambda made: with_first_half(encoder, OnnxEncoder(made, threads=1)),
             chat=self.chat,

@@ -180,7 +180,7 @@ class ReplayAssistant(Assistant):
         )
 
     def _search_by(self, folder: Path, space: SearchedSpace) -> Search:
-        trained = self._searching_in(folder)
+        trained = self.searching_in(folder)
         for _ in trained.indexer.encode_everything():
             pass
         return self._search(trained.encoder, trained.spaces.same_as(cast(Any, space)))

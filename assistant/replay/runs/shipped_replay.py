@@ -12,7 +12,7 @@ import json
 import shutil
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from assistant.learning.lineage import Learnable, taught
 from assistant.learning.recipes.run import SETTINGS
-from assistant.learning.shipped_learner import Rows, Tell, Training, train_on
-from assistant.learning.trained import Trained
+from assistant.learning.training_process import Further
 from assistant.replay.methods.choice import FROZEN, MethodChoice
 from assistant.replay.metrics.held_out import Comparison
 from assistant.replay.runs.in_folder import FORMAT, InFolder
@@ -58,10 +57,9 @@ class Played(Generic[L, M]):
     begin: Callable[[Path], M]  # the model that a folder serves
     ask: Callable[[int, M], AskedStep]  # the turn of a number, from 0
     lessons: Callable[[int], Sequence[L]]  # of so many turns
-    rows: Callable[[Sequence[L], Tell], Rows]  # as `ShippedLearner` has them
+    rows: Callable[[Sequence[L], Callable[[int, int], None]], Iterable[Mapping[str, Any]]]  # told how far
     compare: Callable[[Sequence[L], M, M], Comparison]  # the live one and a candidate, on what is held out
-    trained: Trained
-    training: Training
+    training: Further
 
 
 class ShippedReplay(InFolder, Generic[L, M]):
@@ -197,7 +195,7 @@ class _Rounds(Generic[L, M]):
 
         progress.trains({"kind": "phase", "phase": "starting"})
         rows = played.rows(lessons, tell)
-        return train_on(place, played.trained, rows, played.training, tell=progress.trains)
+        return played.training.on(place, rows, tell=progress.trains)
 
     def _place(self, after: int) -> Path:
         return self._folder / f"after-{after}"

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from stores.database.tables import Round
 
 _ROUNDS = 5  # shown
-_OTHERS = {
-    "dialogue": "Replies over knowledge bases",
-    "query": "Follow-up questions",
-    "entities": "Entities of knowledge bases",
-}
 _PAUSED = "Training in this chat is paused. /train continue goes on."
 _ENDS = "No round was begun: it would need a chat that stays open, and this one ends with its input."
 
@@ -72,19 +67,22 @@ def _lacks(assistant: Assistant) -> str:
 
 
 def _status(assistant: Assistant) -> Iterator[str]:
+    from assistant.wiring.assistant import RECIPES
+
     rounds = assistant.rounds.latest(_ROUNDS)
     for row in rounds:
         yield f"round {row.id}: {_state(assistant, row)}"
-    awaited, new = assistant.occasions.awaited(), assistant.occasions.not_learned()
+    occasions = assistant.occasions_of("retriever")
+    awaited, new = occasions.awaited(), occasions.not_learned()
     if awaited.lack is not None:
         yield f"{awaited.lack.sentence}."
     else:
         judged = "1 question was" if new == 1 else f"{new} questions were"
         wanted = new + awaited.missing
         yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
-    for recipe, named in _OTHERS.items():
-        if recipe in assistant.recipes and assistant.occasions_of(recipe).not_learned():
-            yield f"{named}: {_awaited(assistant, recipe)}."
+    for recipe in assistant.recipes:
+        if recipe != "retriever" and assistant.occasions_of(recipe).not_learned():
+            yield f"{RECIPES[recipe].about}: {_awaited(assistant, recipe)}."
     if not assistant.settings.learning.in_chat:
         yield "learning.in_chat is false: in this chat only /train start begins one."
     if assistant.background_learner.is_paused:

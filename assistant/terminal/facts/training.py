@@ -71,12 +71,12 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
 
     The lessons are counted again when a round has begun or ended since.
     """
-    from assistant.wiring.assistant import RETRIEVER, TRAINED
+    from assistant.wiring.assistant import RECIPES
     from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
     last = next((row for row in rounds if row.state == "promoted"), None)
-    trained = TRAINED.get(last.recipe, RETRIEVER) if last is not None else RETRIEVER
+    trained = RECIPES.get(last.recipe if last is not None else "", RECIPES["retriever"])
     if last is not None and last.figures.get("side") == "both":
         versions, declined = assistant.encoder_versions, assistant.encoder_versions.declined()
         live, previous = versions.live(), versions.previous()
@@ -84,10 +84,11 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
     else:
         models, role = assistant.live_models, trained.role
         names, declined = (models.live(role) or "", models.previous(role) or ""), models.declined(role)
-    others = {assistant.live_models.live(each.role) for each in TRAINED.values() if each != trained}
+    others = {assistant.live_models.live(each.role) for each in RECIPES.values() if each != trained}
     learning, learner = assistant.settings.learning, assistant.background_learner
     if known is None or _states(known.rounds) != _states(rounds):
-        new, awaited = assistant.occasions.not_learned(), assistant.occasions.awaited()
+        occasions = assistant.occasions_of("retriever")
+        new, awaited = occasions.not_learned(), occasions.awaited()
         wanted, lack = new + awaited.missing, awaited.lack
     else:
         new, wanted, lack = known.new_lessons, known.begins_at, known.lack
@@ -282,22 +283,10 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts, row: Round | None = None) -> str:
     """When a candidate is promoted, in words. row: of its round."""
+    from assistant.wiring.assistant import RECIPES
     from stores.learning.lessons import DECIDING
 
     more = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
+    recipe = RECIPES.get(row.recipe if row is not None else "", RECIPES["retriever"])
     margin = f"{100 * facts.margin:.2f} points"
-    of_ranks = {"query": "follow-ups", "entities": "replies"}
-    if row is not None and row.recipe in of_ranks:
-        return (
-            f"Promoted if MRR gains{more} at 95 %, on {DECIDING}+ {of_ranks[row.recipe]}, "
-            f"and R@5 drops at most {margin}."
-        )
-    if row is not None and row.recipe == "dialogue":
-        return (
-            f"Promoted if BLEU and Entity-F1 together gain{more} at 95 %, on {DECIDING}+ replies, "
-            f"and neither, the share of sound replies or a knowledge base drops more than {margin}."
-        )
-    return (
-        f"Promoted if {DECIDED_BY} gains{more} at 95 %, on {DECIDING}+ questions, "
-        f"and R@5, month and domain drop at most {margin}."
-    )
+    return f"Promoted if {recipe.promoted_if.format(more=more, fewest=DECIDING, margin=margin)}."

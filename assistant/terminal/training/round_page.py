@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from stores.learning.round_lineage import RoundLineage
 
 _SPANS_TOLD = 40  # of turns, the last ones
-_LIKELY = {"query": "choice and word", "entities": "the right entity"}  # of what a recipe tells the chance
 
 
 def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[str, str]:
@@ -53,6 +52,8 @@ def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
 
 
 def _figures(row: Round) -> Iterator[str]:
+    from assistant.wiring.assistant import RECIPES
+
     compared = comparison_of(row)
     if compared:
         yield from _held_out(row)
@@ -65,12 +66,13 @@ def _figures(row: Round) -> Iterator[str]:
     for name, gain, questions in slices_of(row):
         yield f"{slice_name(name)}  {points(gain)} points on {questions} questions"
     measured = row.figures.get("measured", ())
+    chance_of = RECIPES.get(row.recipe, RECIPES["retriever"]).chance_of
     if measured:
         yield "While it was trained, on what was set aside to end the training:"
     for found in measured:
         when = f"epoch {found['epoch']}" if found.get("epoch") else "start"
         if "chance" in found:
-            yield f"{when:<9} chance of {_LIKELY.get(row.recipe, 'a word')} {percent(found['chance'])}"
+            yield f"{when:<9} chance of {chance_of} {percent(found['chance'])}"
             continue
         yield (
             f"{when:<9} nDCG@10 {percent(found.get('ndcg_at_10', 0))}  "

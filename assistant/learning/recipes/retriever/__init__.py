@@ -1,5 +1,7 @@
 """How the retriever is trained on lessons.
 
+recipe                its words, and how it is trained and compared over a database
+apart                 the training in a process of its own
 batches               lessons grouped by the documents they share
 network               the encoder in torch; retriever_training takes its steps
 training              how the retriever learns from lessons: one loop over batches, each step's loss handed

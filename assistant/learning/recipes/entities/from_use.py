@@ -1,6 +1,6 @@
 """Trains what turns messages towards the entities that they are about, on replies that tell of an entity.
 
-    python -m assistant.learning.recipes.dialogue.entities_from_use LESSONS.jsonl --out FOLDER
+    python -m assistant.learning.recipes.entities.from_use LESSONS.jsonl --out FOLDER
         --encoder VERSION
 
     lessons -> a map that changes nothing, for each knowledge base -> epochs -> the best of them -> FOLDER
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = options_of("entities_from_use", __doc__, EntityTraining)
+    parser = options_of("from_use", __doc__, EntityTraining)
     parser.add_argument("--encoder", required=True, metavar="VERSION", help="of what made the vectors")
     return parser.parse_args(arguments)
 

@@ -1,7 +1,6 @@
-"""What the rounds of query model and entity retriever read of lessons.
+"""What the program of the entity retriever reads of lessons.
 
-follow-up -> ways to make it stand alone, drawn by the shipped model -> each searched with -> 1 / rank
-reply     -> the entity that it tells of -> its message as a vector, among those of all entities
+reply -> the entity that it tells of -> its message as a vector, among those of all entities
 """
 
 from __future__ import annotations
@@ -9,45 +8,20 @@ from __future__ import annotations
 import random
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from agents.base.interfaces import Vector
 from agents.dialogue.entity_ranker import entity_query
-from assistant.learning.shipped_learner import Rows, Tell
 from assistant.search.entity_search import EntitySearch, Turned
 from assistant.search.searching import Searching
 from stores.base.entities import Entity, entity_text
 from stores.base.errors import NotFound
 from stores.base.passages import searchable_text
 from stores.learning.dialogue_lessons import DialogueLesson
-from stores.learning.follow_ups import FollowUp
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
 
-WAYS = 6  # of a question that are tried, at most
 _MOST = 1_000  # entities of a knowledge base, from which the right one is told apart
 _AT_ONCE = 64  # texts that are encoded
-
-Earlier: TypeAlias = Sequence[tuple[str, str]]  # questions and answers, oldest first
-
-
-def rows_of(
-    follow_ups: Sequence[FollowUp],
-    tell: Tell,
-    *,
-    earlier: Callable[[FollowUp], Earlier],
-    ways: Callable[[FollowUp], Sequence[str]],
-    found: Callable[[FollowUp, str], float],
-) -> Rows:
-    """A follow-up each. ways: to make it stand alone, none twice. found: 1 / rank; of "" as it was typed."""
-    for done, each in enumerate(follow_ups):
-        tell(done, len(follow_ups))
-        yield {
-            "measured": each.tells_when_to_end,
-            "question": each.question,
-            "earlier": earlier(each),
-            "own": found(each, ""),
-            "ways": [(way, found(each, way)) for way in ways(each)],
-        }
 
 
 class EntityLessons:
@@ -62,7 +36,9 @@ class EntityLessons:
         base = self._base(lesson)
         return [] if base is None else self._search.table(base).told_of(lesson.reply)
 
-    def rows(self, lessons: Sequence[DialogueLesson], tell: Tell) -> Iterator[Mapping[str, Any]]:
+    def rows(
+        self, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
+    ) -> Iterator[Mapping[str, Any]]:
         """Each knowledge base with its entities' vectors, then its lessons; vectors as base64, 32 bits each.
 
         lessons: whose replies tell of an entity, each.

@@ -1,0 +1,202 @@
+"""The retriever's recipe: questions whose passages were judged teach the encoder, by nDCG@10."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assistant.learning.lineage import learnable
+from assistant.learning.outcome import Compared
+from assistant.learning.recipe import Compare, House, Recipe, Trainable, how_compared, of_round
+from assistant.learning.training_process import TrainingFailed
+from stores.base.errors import EncoderUnavailable
+from stores.learning.kept_lessons import require_kept
+from stores.learning.lessons import Lesson, Lessons, tells_when_to_end
+
+if TYPE_CHECKING:
+    from assistant.learning.dual_encoder_swap import BothSides
+
+ROLE = "query encoder"
+UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
+_ENCODER = "encoder"  # the role of what encodes passages
+
+
+def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
+    """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
+    from assistant.replay.metrics.held_out import compare
+    from stores.learning.lesson_domains import lesson_domains
+
+    version, learning, side = house.encoder_versions.live(), house.settings.learning, update_side(house)
+
+    def dimension() -> int:
+        from agents.models.encoders.two_halves import first_half
+
+        return first_half(house.searching_by(version).encoder).dimension
+
+    def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+        base = house.searching_by(version)
+        candidate = house.searching_in(folder) if side == "both" else house.with_queries_by(base, folder)
+        held_out = [lesson for lesson in lessons if lesson.is_held_out]
+        found = compare(
+            held_out,
+            domains=lesson_domains(house.database, held_out),
+            live=house.searching.retriever,
+            candidate=candidate.retriever,
+            spaces=base.spaces,
+            candidate_spaces=candidate.spaces,
+            judge=house.judge_of_candidates,
+            tell=tell,
+            **how_compared(learning),
+        )
+        return of_round(found, learning)
+
+    encoder_version = house.wanted_encoder.version if version is None else version.version
+    source = house.settings.encoder.source if version is None else version.source
+    return trainable(
+        lessons_of(house),
+        encoder_version=encoder_version,
+        dimension=dimension,
+        compare=compared,
+        settings={
+            "update_side": side,
+            "epochs": learning.epochs,
+            "learning_rate": learning.learning_rate,
+            "seed": learning.seed,
+            **asdict(house.settings.training),
+        },
+        threads=learning.threads,
+        encoder=lambda: weights_of(house, source),
+        both=_both_sides(house, encoder_version) if side == "both" else None,
+        train=train,
+    )
+
+
+def trainable(
+    lessons: Lessons,
+    *,
+    encoder_version: str,
+    dimension: Callable[[], int],
+    compare: Compare[Lesson],
+    settings: Mapping[str, Any],
+    threads: int,
+    encoder: Callable[[], Path | None] = lambda: None,
+    both: BothSides | None = None,
+    train: Callable[..., Path] | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> Trainable[Lesson]:
+    """encoder_version: of the vectors that questions are to meet. dimension: of their first half.
+
+    settings: of the training. encoder: the folder that it starts from, of the first half's version; else the
+    packaged one. both: for settings whose `update_side` is "both". train: in place of `train_apart`.
+    """
+    is_both = both is not None and settings.get("update_side") == "both"
+
+    def trained(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
+        from agents.models.encoders.two_halves import first_halves
+        from assistant.learning.dual_encoder_swap import NAME
+        from assistant.learning.recipes.retriever.apart import started_from, train_apart
+
+        del tries
+        versions = sorted({document.version_id for lesson in shown for document in lesson.documents})
+        made = (train or train_apart)(
+            folder,
+            shown,
+            first_halves(lessons.vectors(versions, encoder_version), dimension()),
+            dimension=dimension(),
+            settings=settings,
+            threads=threads,
+            encoder=encoder(),
+            name=NAME if is_both else "",
+            measured_on=lambda lesson: tells_when_to_end(lesson.question),
+            checkpoint_seconds=checkpoint_seconds,
+            **how,
+        )
+        start = started_from(made)
+        if _content(start) != _content(encoder_version):
+            raise TrainingFailed(f"it was trained from {start}, but searched is with {encoder_version}")
+        return made
+
+    return Trainable(
+        RETRIEVER,
+        lambda after: learnable(lessons, encoder_version, after=after)[0],
+        settings,
+        trained,
+        compare,
+        require=lambda some: partial(require_kept, lessons=some),
+        encoder_version=encoder_version,
+        before_the_first=UNTRAINED,
+        details={"encoder_version": encoder_version},
+        beside=(_ENCODER,),
+        both=both if is_both else None,
+    )
+
+
+def lessons_of(house: House) -> Lessons:
+    """Judged questions of the database."""
+    return Lessons(house.database, curators=house.settings.memory.curators.split())
+
+
+RETRIEVER = Recipe(
+    "retriever",
+    ROLE,
+    about="Questions",
+    gains="find better",
+    what_is_a_lesson="Every question whose passages were judged is a lesson.",
+    promoted_if="nDCG@10 gains{more} at 95 %, on {fewest}+ questions, "
+    "and R@5, month and domain drop at most {margin}",
+    lessons=lessons_of,
+    over=over,
+)
+
+
+def update_side(house: House) -> str:
+    """query or both."""
+    learning = house.settings.learning
+    if learning.update_side != "auto":
+        return learning.update_side
+    is_small = house.encoder_versions.live_passages() <= learning.both_up_to
+    return "both" if is_small else "query"
+
+
+def weights_of(house: House, source: str) -> Path | None:
+    """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`."""
+    from assistant.learning import dual_encoder_swap
+
+    if kept := dual_encoder_swap.kept_as(source):
+        return house.checkpoints.verified(dual_encoder_swap.RECIPE, kept)
+    return weights_at(source) if source else None
+
+
+def weights_at(source: str) -> Path:
+    """The same of one that the settings name. Raises `EncoderUnavailable`."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
+    except (OSError, ValueError) as error:
+        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error
+
+
+def _both_sides(house: House, live: str) -> BothSides:
+    from assistant.learning.dual_encoder_swap import BothSides
+
+    known = house.encoder_versions.live()
+    return BothSides(
+        house.encoder_versions,
+        searching=house.searching_in,
+        trained_from=known.trained_from if known is not None and known.trained_from else live,
+        discard_index=house.discard_index,
+    )
+
+
+def _content(version: str) -> str:
+    """The letters of an encoder version that stand for its content, whatever it is called."""
+    from agents.models.encoders.two_halves import first_version
+
+    return first_version(version).rpartition("-")[2]
