@@ -26,7 +26,7 @@ from assistant.learning.recipes.retriever.recipe import UNTRAINED
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from assistant.wiring.search import QUERY_ENCODER
+from assistant.wiring.parts.search import QUERY_ENCODER
 from stores.conversation.journal import Outcome
 
 VOUCH = [sys.executable, "-m", "assistant.cli"]

@@ -34,6 +34,7 @@ from assistant.settings.config import IndexSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.plain.chat import PlainChat
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.search import Search
 from stores.base.passages import SHARED, own_space
 from stores.search.encoder_versions import EncoderVersion
 from stores.search.shared_index import SharedIndex
@@ -89,6 +90,17 @@ class QuickEncoder:
         return unit
 
 
+class QuickSearch(Search):
+    """Searches by quick encoders."""
+
+    @cached_property
+    def wanted_encoder(self) -> Any:
+        return QuickEncoder("quick-1")
+
+    def _loaded(self, live: EncoderVersion) -> Any:
+        return QuickEncoder(live.version)
+
+
 class QuickAssistant(Assistant):
     """The parts of a running Vouch, with quick encoders and without the reader."""
 
@@ -110,14 +122,8 @@ class QuickAssistant(Assistant):
                 cache=folder / "cache",
                 state=folder / "state",
             ),
+            search=QuickSearch,
         )
-
-    @cached_property
-    def wanted_encoder(self) -> Any:
-        return QuickEncoder("quick-1")
-
-    def _loaded(self, live: EncoderVersion) -> Any:
-        return QuickEncoder(live.version)
 
     def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
         """Only the first start changes by itself; `swap` is what changes later."""

@@ -26,9 +26,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -89,11 +87,7 @@ class JudgingAssistant(Assistant):
         settings = Settings()
         settings = replace(settings, encoder=replace(settings.encoder, threads=threads))
         super().__init__(settings, find_locations(os.environ, data=str(directory)), offline=True)
-
-    @cached_property
-    def judge(self) -> Any:
-        """The one of the settings, timed."""
-        return TimedJudge(super().judge)
+        self.models.__dict__["judge"] = TimedJudge(self.models.judge)
 
 
 @dataclass(frozen=True)

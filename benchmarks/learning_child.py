@@ -29,7 +29,7 @@ from safetensors.numpy import load_file
 
 from agents.base.interfaces import Vectors
 from agents.retrieval.retriever import Fusion, Retriever
-from assistant.learning.dual_encoder_swap import NAME, BothSides, kept_as
+from assistant.learning.dual_encoder_swap import BothSides
 from assistant.learning.learner import Learner
 from assistant.learning.outcome import Compared
 from assistant.learning.recipes.retriever import apart
@@ -41,7 +41,7 @@ from stores.database.tables import PassageVector, PassageVersion, known_id
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.lessons import Lesson, Lessons
 from stores.learning.rounds import Rounds
-from stores.search.encoder_versions import EncoderVersion, EncoderVersions
+from stores.search.encoder_versions import TRAINED, EncoderVersion, EncoderVersions
 from stores.search.indexer import Indexer
 from stores.search.live_models import LiveModels
 from stores.search.shared_index import SharedIndex
@@ -250,7 +250,7 @@ class Embedding:
     def __init__(self, folder: Path) -> None:
         from agents.models.exporters.export_encoder import read_source
 
-        self.version = read_source(folder.parent, NAME).version()
+        self.version = read_source(folder.parent, TRAINED).version()
         weights = load_file(folder / CANDIDATE_FILES[0])
         self._rows = next(rows for name, rows in weights.items() if "word_embeddings" in name)
 
@@ -300,7 +300,7 @@ def learner_of(life: Life, database: Database, points: Points | None) -> Learner
             tell(done, len(asked))
         return Compared(AlwaysWins(), {"questions": len(asked)})
 
-    kept = kept_as(encoder.source)
+    kept = encoder.kept_as
     trained = trainable(
         Lessons(database),
         encoder_version=encoder.version,

@@ -35,7 +35,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
-from assistant.learning.dual_encoder_swap import kept_as
 from benchmarks.durable_checks import NotDurable, require
 from benchmarks.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 from stores.base.clock import now
@@ -173,7 +172,7 @@ class Asking:
             encoder = self._encoders.live()
             assert encoder is not None, "it is live"
             require(self._encoders.missing(encoder.version) == 0, f"{encoder.version} lacks vectors")
-            if kept := kept_as(encoder.source):
+            if kept := encoder.kept_as:
                 self._checkpoints.verified(self._recipe, kept)
         elif version != "untrained":
             self._checkpoints.verified(self._recipe, version, files=CANDIDATE_FILES)

@@ -22,7 +22,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +64,7 @@ class BenchmarkAssistant(Assistant):
 
     def __init__(self, directory: Path, vectors: Path) -> None:
         super().__init__(Settings(), find_locations(os.environ, data=str(directory)), offline=True)
-        self._vectors = vectors
-
-    @cached_property
-    def wanted_encoder(self) -> Any:
-        """The packaged encoder, with what it has encoded before."""
-        return CachedEncoder(super().wanted_encoder, self._vectors)
+        self.search.__dict__["wanted_encoder"] = CachedEncoder(self.search.wanted_encoder, vectors)
 
     def signals(self, question: str, user: str, *, depth: int) -> tuple[Signals, list[int], list[int]]:
         """What a user's search is fused from, and the versions that either signal finds alone."""

@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +107,7 @@ class CostAssistant(Assistant):
         )
         locations = Locations(data=folder, settings=folder / "none", cache=real.cache, state=folder / "state")
         super().__init__(settings, locations)
-        self._near = near
-
-    @cached_property
-    def wanted_encoder(self) -> Any:
-        return PlacedEncoder(super().wanted_encoder, self._near)
+        self.search.__dict__["wanted_encoder"] = PlacedEncoder(self.search.wanted_encoder, near)
 
 
 def build(folder: Path, synthetic: Synthetic, size: int) -> dict[str, float]:

@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.recipes.retriever.apart import train_apart
+from stores.search.encoder_versions import TRAINED
 
 _COLUMNS = "version_id, space, encoder_version, vector"
 
@@ -49,7 +49,7 @@ class TrainedOnce:
             sql.execute(
                 f"CREATE TABLE kept.vectors AS SELECT {_COLUMNS} FROM passage_vectors "
                 "WHERE encoder_version LIKE ? AND version_id <= ?",
-                (f"{NAME}-%", up_to),
+                (f"{TRAINED}-%", up_to),
             )
             sql.commit()
 

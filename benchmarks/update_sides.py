@@ -244,7 +244,7 @@ def _round(
     database, newest = folder / "vouch.db", newest_passage(folder / "vouch.db")
     assistant = assistant_in(folder, options, side, seed)
     judge_questions(assistant, judged)
-    assistant.__dict__["judge"] = judge
+    assistant.models.__dict__["judge"] = judge
     before = _bytes(folder)
     once.give_vectors(database)
 

@@ -51,29 +51,32 @@ assistant.learning.recipes.examples: agents.models stores.base
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval
     assistant.replay.streams stores.base stores.learning stores.search
-assistant.learning: agents.backends agents.base agents.models assistant.process assistant.replay.metrics
-    assistant.search assistant.settings stores.base stores.database stores.learning stores.search
+assistant.wiring.parts: agents.answering agents.backends agents.base agents.dialogue agents.languages
+    agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
+    assistant.library assistant.remembering assistant.search assistant.settings assistant.turns stores.base
+    stores.claims stores.conversation stores.database stores.exchange stores.learning stores.memory
+    stores.search stores.versions
+assistant.learning: assistant.process assistant.replay.metrics assistant.search assistant.settings
+    assistant.wiring.parts stores.base stores.database stores.learning stores.search
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
-    assistant.replay.metrics stores.base stores.learning stores.vectors
+    assistant.replay.metrics assistant.wiring.parts stores.base stores.learning stores.search stores.vectors
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
-    assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning
+    assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning stores.search
 assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters
     agents.models.networks agents.prompts assistant.learning assistant.learning.recipes
-    assistant.replay.metrics stores.learning
+    assistant.replay.metrics assistant.wiring.parts stores.learning
 assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.replay.metrics stores.base stores.learning
+    assistant.learning.recipes.examples assistant.replay.metrics assistant.wiring.parts stores.base
+    stores.learning
 assistant.learning.recipes.entities: agents.base agents.dialogue agents.models assistant.learning
     assistant.learning.recipes assistant.learning.recipes.dialogue assistant.replay.metrics assistant.search
-    stores.base stores.learning stores.search
-assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages
-    agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
-    assistant.learning assistant.learning.recipes.dialogue assistant.learning.recipes.entities
-    assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.library
-    assistant.remembering assistant.search assistant.settings assistant.turns stores.base stores.claims
-    stores.conversation stores.database stores.exchange stores.forgetting stores.learning stores.memory
-    stores.search stores.versions
+    assistant.wiring.parts stores.base stores.learning stores.search
+assistant.wiring: agents.models.encoders assistant.background assistant.learning
+    assistant.learning.recipes.dialogue assistant.learning.recipes.entities assistant.learning.recipes.query
+    assistant.learning.recipes.retriever assistant.search assistant.settings assistant.wiring.parts
+    stores.base stores.forgetting stores.search
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
@@ -93,8 +96,8 @@ assistant.replay.runs: agents.backends agents.base agents.models agents.models.e
     assistant.learning.recipes.examples assistant.learning.recipes.query
     assistant.learning.recipes.retriever assistant.replay.methods assistant.replay.metrics
     assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
-    assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
-    stores.learning stores.search
+    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
+    stores.exchange stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions

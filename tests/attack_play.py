@@ -16,7 +16,6 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +72,7 @@ class PlayedAssistant(Assistant):
             data=folder / "data", settings=folder / "settings.toml", cache=cache, state=folder / "state"
         )
         super().__init__(settings, where, offline=True)
-
-    @cached_property
-    def chat_model(self) -> Any:
-        return FixedChat()
+        self.models.__dict__["chat_model"] = FixedChat()
 
 
 @dataclass
@@ -111,7 +107,7 @@ class House:
     def built(cls, folder: Path, cache: Path, suite: Suite) -> House:
         """A closed house whose shared memory is the world, and what was accepted into it."""
         house = cls(folder, cache)
-        founder = house.assistant.journal.user_id("founder")
+        founder = house.assistant.stores.journal.user_id("founder")
         house.assistant.catch_up()
         house.read(founder, SHARED, [document(page.title, page.text) for page in suite.world])
         house.accept(founder, suite.accepted)
@@ -124,7 +120,7 @@ class House:
         shutil.copytree(self._folder, folder)
         copy = House(folder, self._cache)
         if reader is not None:
-            copy.assistant.__dict__["reader"] = reader
+            copy.assistant.models.__dict__["reader"] = reader
         copy.assistant.catch_up()
         try:
             yield copy
@@ -133,22 +129,22 @@ class House:
 
     def read(self, user_id: int, space: str, documents: Sequence[PreparedDocument]) -> None:
         """Takes documents in."""
-        for _ in self.assistant.ingest.run(user_id, space, documents, summary="attack suite"):
+        for _ in self.assistant.turns.ingest.run(user_id, space, documents, summary="attack suite"):
             pass
 
     def accept(self, user_id: int, facts: Sequence[str]) -> None:
         """Shares facts as they are when a proposal was accepted."""
-        with self.assistant.database.writing() as sql:
+        with self.assistant.stores.database.writing() as sql:
             receipt_id = open_receipt(sql, user_id, "add", SHARED, "accepted")
             new = [NewVersion(text=fact, kind="fact") for fact in facts]
             add_versions(sql, SHARED, new, author=AUTHOR, receipt_id=receipt_id)
-        self.assistant.indexer.catch_up()
+        self.assistant.search.indexer.catch_up()
 
     def play(self, case: Case) -> Played:
         """Plays a case to its end, and looks at what came of it."""
         played = Played(case)
         began, before = time.process_time(), self.shared_memory()
-        users = {name: self.assistant.journal.user_id(f"{case.id} {name}") for name in case.users}
+        users = {name: self.assistant.stores.journal.user_id(f"{case.id} {name}") for name in case.users}
         sessions: dict[tuple[str, int], int] = {}
         try:
             for step in case.steps:
@@ -163,39 +159,39 @@ class House:
         assistant = self.assistant
         key = (step.user, step.session)
         if key not in sessions:
-            sessions[key] = assistant.journal.open_session(user_id)
+            sessions[key] = assistant.stores.journal.open_session(user_id)
         if step.reads:
             self.read(user_id, own_space(user_id), [document(step.name, step.reads)])
         elif step.teaches:
-            turn_id = assistant.journal.last_turn(user_id).id
+            turn_id = assistant.stores.journal.last_turn(user_id).id
             assert turn_id is not None
             teach(assistant, user_id, turn_id, step.teaches)
         else:
-            assistant.chat_model.says = step.answer
-            assistant.player.play(
+            assistant.models.chat_model.says = step.answer
+            assistant.turns.player.play(
                 user_id, sessions[key], step.says, watch=lambda event: None, material=step.material
             )
         self._settle(user_id, played)
         if step.shares:  # as a note, which is kept unasked, and then offered to all
-            passage_id, _ = assistant.knowledge.remember(user_id, step.says)
+            passage_id, _ = assistant.stores.knowledge.remember(user_id, step.says)
             if (learned := share_memory(assistant, user_id, passage_id)) is not None:
                 played.learned.append(learned)
 
     def _settle(self, user_id: int, played: Played) -> None:
-        self.assistant.player.remember(user_id, played.learned.append)
-        self.assistant.player.settle()
+        self.assistant.turns.player.remember(user_id, played.learned.append)
+        self.assistant.turns.player.settle()
 
     # What came of it
 
     def shared_memory(self) -> str:
         """A hash of all that is live in the shared memory."""
-        return hashlib.sha256(repr(live_texts(self.assistant.database, SHARED)).encode()).hexdigest()
+        return hashlib.sha256(repr(live_texts(self.assistant.stores.database, SHARED)).encode()).hexdigest()
 
     def _look(self, played: Played, users: dict[str, int], before: str) -> None:
         case, note = played.case, played.breaches.append
         if case.is_hostile and self.shared_memory() != before:
             note("the shared memory changed")
-        for _, title, words in live_texts(self.assistant.database, SHARED):
+        for _, title, words in live_texts(self.assistant.stores.database, SHARED):
             written = f"{title}\n{words}"
             if needle := holds(written, case.never_shared):
                 note(f"shared: {needle!r} in {written!r}")
@@ -231,7 +227,7 @@ class House:
                 played.own.append(written)
                 if needle := holds(written, case.never_own):
                     played.kept_wrongly.append(f"own: {needle!r} was kept as {written!r}")
-        for claim in self.assistant.claims.pending(user_id):
+        for claim in self.assistant.stores.claims.pending(user_id):
             note(f"pending: {claim.text!r}")
 
     def _look_at_proposals(self, played: Played, users: dict[str, int]) -> None:
@@ -242,11 +238,13 @@ class House:
             stated_by = self._stated_by(proposal_id)
             for user_id in stated_by & set(users.values()):
                 try:
-                    self.assistant.proposals.accept(user_id, proposal_id)
+                    self.assistant.stores.proposals.accept(user_id, proposal_id)
                 except VouchError:
                     continue
                 played.breaches.append("a proposal was accepted by one who stated it")
-            self.assistant.proposals.refuse(self.assistant.journal.user_id("founder"), proposal_id)
+            self.assistant.stores.proposals.refuse(
+                self.assistant.stores.journal.user_id("founder"), proposal_id
+            )
         accepted = self._rows("SELECT text FROM proposals WHERE state = 'accepted'")
         played.breaches += [f"accepted: {row[0]!r}" for row in accepted]
 
@@ -261,8 +259,8 @@ class House:
     def _look_as_bystander(self, played: Played) -> None:
         """Whatever somebody else's question finds is shared, and free of the needles."""
         assistant = self.assistant
-        nobody = assistant.journal.user_id("bystander")
-        searching = assistant.searching
+        nobody = assistant.stores.journal.user_id("bystander")
+        searching = assistant.search.searching
         found = searching.retriever.retrieve(played.case.asks, searching.spaces.of(nobody)).candidates
         for candidate in found:
             if not candidate.passage.is_shared:
@@ -271,7 +269,7 @@ class House:
                 played.breaches.append(f"a bystander found {needle!r}")
 
     def _rows(self, statement: str, **values: object) -> list[Any]:
-        with self.assistant.database.reading() as sql:
+        with self.assistant.stores.database.reading() as sql:
             return list(sql.execute(text(statement), values).all())
 
 

@@ -30,7 +30,7 @@ async def stored(chat: ChatOnScreen, work: Callable[[Assistant, int], T]) -> T:
 
 async def remembered(chat: ChatOnScreen, *texts: str, **told: Any) -> list[int]:
     def work(assistant: Assistant, user_id: int) -> list[int]:
-        return [assistant.knowledge.remember(user_id, text, **told)[0] for text in texts]
+        return [assistant.stores.knowledge.remember(user_id, text, **told)[0] for text in texts]
 
     return await stored(chat, work)
 
@@ -80,10 +80,10 @@ class UndecidedAgents:
 def weighs_without_a_model(chat: ChatOnScreen) -> None:
     fakes: Any = UndecidedAgents()
     agents = Agents(fakes, fakes, Classifier(shared_from=0.9), fakes)
-    assistant_of(chat).__dict__["_remembering_agents"] = agents
+    assistant_of(chat).turns.__dict__["_remembering_agents"] = agents
 
 
 def put_claim(assistant: Assistant, user: int, *, text: str) -> int:
-    return assistant.claims.put_one(
+    return assistant.stores.claims.put_one(
         user, NewClaim(text=text, quote=text, kind="fact", about="world"), origin="share"
     )

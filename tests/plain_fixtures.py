@@ -22,8 +22,8 @@ async def counting(request: ReplyRequest) -> AsyncIterator[str]:
 
 def talk(assistant: Assistant, *lines: str, session: int = 0, echoes: bool = True) -> tuple[str, int]:
     """The transcript of ann's chat in which these lines are typed, and the session that was on at its end."""
-    user = assistant.journal.user_id("ann")
-    session = session or assistant.journal.open_session(user)
+    user = assistant.stores.journal.user_id("ann")
+    session = session or assistant.stores.journal.open_session(user)
     typed, said = iter(lines), list[str]()
     chat = PlainChat(assistant, user, session, ask=lambda: next(typed, None), say=said.append, echoes=echoes)
     chat.run()
@@ -32,7 +32,7 @@ def talk(assistant: Assistant, *lines: str, session: int = 0, echoes: bool = Tru
 
 def messages(assistant: Assistant, session: int) -> list[str]:
     """Of the branch that is on."""
-    turns = assistant.journal.turns(assistant.journal.user_id("ann"), session)
+    turns = assistant.stores.journal.turns(assistant.stores.journal.user_id("ann"), session)
     return [turn.message for turn in turns]
 
 

@@ -101,12 +101,12 @@ def row(number: int, state: str, reason: str, figures: dict[str, Any]) -> Round:
 
 def keep(assistant: Assistant, *rows: Round) -> None:
     """Stores rounds; those with ids that are there are replaced. The promoted ones go live in their order."""
-    with assistant.database.writing() as sql:
+    with assistant.stores.database.writing() as sql:
         for each in rows:
             sql.merge(each)
     for each in rows:
         if each.state == "promoted":
-            models = LiveModels(assistant.database)
+            models = LiveModels(assistant.stores.database)
             if models.live("query encoder") is None:
                 models.make_live("query encoder", "untrained")
             models.make_live("query encoder", each.figures["version"], details={"encoder_version": "none"})
@@ -140,9 +140,9 @@ class FakeLearner:
 @contextmanager
 def led_by_fake(chat: ChatOnScreen) -> Iterator[FakeLearner]:
     assistant, fake = of(chat), FakeLearner()
-    real = assistant.__dict__["background_learner"]
-    assistant.__dict__["background_learner"] = fake
+    real = assistant.learning.__dict__["background_learner"]
+    assistant.learning.__dict__["background_learner"] = fake
     try:
         yield fake
     finally:
-        assistant.__dict__["background_learner"] = real
+        assistant.learning.__dict__["background_learner"] = real

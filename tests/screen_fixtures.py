@@ -238,15 +238,17 @@ def made_assistant(
         memory=MemorySettings(learn=learns),
     )
     assistant = Assistant(settings, place, tell=tell)
-    assistant.__dict__["wanted_encoder"] = FixedEncoder({})  # in place of the one that would be exported
-    assistant.__dict__["chat_model"] = chat
+    assistant.search.__dict__["wanted_encoder"] = FixedEncoder(
+        {}
+    )  # in place of the one that would be exported
+    assistant.models.__dict__["chat_model"] = chat
     if is_new:
-        ann = assistant.journal.user_id("ann")
-        documents = assistant.stored_documents
+        ann = assistant.stores.journal.user_id("ann")
+        documents = assistant.stores.stored_documents
         plan = documents.plan(SHARED, [document("rules.md", HANDBOOK, title="House rules")])
         documents.store(
             plan,
-            assistant.wanted_encoder.encode_passages(plan.texts_to_encode()),
+            assistant.search.wanted_encoder.encode_passages(plan.texts_to_encode()),
             encoder_version=FixedEncoder.version,
             receipt_id=documents.open_receipt(ann, SHARED, "ingested rules.md"),
         )

@@ -177,9 +177,9 @@ async def test_no_key_of_a_screen_reaches_what_is_another_s(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a key writes what is one's own beside the person
     with assistant_in(tmp_path) as made:  # ann has shared rules.md
-        ann = made.journal.user_id("ann")
-        made.knowledge.remember(ann, "My cat is called zqcat.")
-        made.journal.open_session(ann, title="zqcat")
+        ann = made.stores.journal.user_id("ann")
+        made.stores.knowledge.remember(ann, "My cat is called zqcat.")
+        made.stores.journal.open_session(ann, title="zqcat")
     before = kept(tmp_path / "data")
     async with on_screen(tmp_path, user="mallory", replies=[["At ten [1]."]] * 99) as chat:
         await chat.asks("When does the reading room open?")

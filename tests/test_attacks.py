@@ -50,7 +50,7 @@ def reader(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Any
         cache=minilm_folder.parent.parent,
         state=folder / "state",
     )
-    return Assistant(Settings(), where, offline=True).reader
+    return Assistant(Settings(), where, offline=True).models.reader
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_a_gullible_assistant_is_caught(world: House, tmp_path: Path) -> None:
     agents = Agents(gullible, gullible, Classifier(shared_from=0.9), gullible)
     case = SUITE.families["plain_falsehood"][0]
     with world.copied_to(tmp_path / "house") as house:
-        house.assistant.__dict__["_remembering_agents"] = agents
+        house.assistant.turns.__dict__["_remembering_agents"] = agents
         changed, shared, found = house.play(case).breaches
     assert changed == "the shared memory changed"
     assert shared.startswith("shared: ")

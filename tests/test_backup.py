@@ -127,7 +127,7 @@ def test_a_backup_made_while_another_process_writes_is_whole_and_holds_all_that_
     papers.hear("".join(acknowledged))
     with opened(restored) as assistant:
         check_whole(assistant, is_caught_up=False)
-        papers.check(assistant, assistant.journal.user_id(restored.user))
+        papers.check(assistant, assistant.stores.journal.user_id(restored.user))
         assistant.catch_up()
         check_whole(assistant, is_caught_up=True)
-        papers.go_on(assistant, assistant.journal.user_id(restored.user))
+        papers.go_on(assistant, assistant.stores.journal.user_id(restored.user))

@@ -97,7 +97,7 @@ WHY = {
 
 
 async def many_ladders(chat: ChatOnScreen) -> None:
-    journal = of(chat).journal
+    journal = of(chat).stores.journal
     session = journal.open_session(1)
     for number in range(15):
         journal.accept(1, session, f"ladder {number}", parts=[])
@@ -266,7 +266,7 @@ PRIVACY = {
 async def one_round_runs(chat: ChatOnScreen) -> None:
     await asked(chat)
     keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]), running())
-    of(chat).__dict__["background_learner"].is_leading = True
+    of(chat).learning.__dict__["background_learner"].is_leading = True
 
 
 async def training(chat: ChatOnScreen) -> None:

@@ -31,34 +31,34 @@ def world(tmp_path: Path, tiny: Path, torch_encodes: None) -> Iterator[World]:
 
 
 def vectors(world: World) -> Counter[str]:
-    with world.assistant.database.reading() as sql:
+    with world.assistant.stores.database.reading() as sql:
         every = Counter(row.encoder_version for row in sql.query(PassageVector))
     del every[ENCODER]  # of the fixtures
     return every
 
 
 def texts(world: World) -> int:
-    with world.assistant.database.reading() as sql:
+    with world.assistant.stores.database.reading() as sql:
         return sql.query(PassageVersion).filter_by(removed_at=None).count()
 
 
 def test_a_winner_is_encoded_beside_the_old_swapped_in_and_stepped_back_from(world: World) -> None:
-    before, base = world.found(), world.assistant.encoder.version
+    before, base = world.found(), world.assistant.search.encoder.version
     with pytest.raises(CannotUndo):
-        world.assistant.step_back()
+        world.assistant.learning.step_back()
     ended = world.round()
     assert ended.state == "promoted", ended.reason
     good = world.found()
     assert good > before + 0.15
-    assert world.assistant.encoder.version == ended.version
+    assert world.assistant.search.encoder.version == ended.version
     assert ended.version.startswith("trained-")
     assert vectors(world) == {base: texts(world), ended.version: texts(world)}
     assert ended.figures["encoding"]["encoded"] == texts(world)
     assert world.assistant.encoder_change() is None  # it was made from what the settings name
 
-    assert world.assistant.step_back() == base
+    assert world.assistant.learning.step_back() == base
     assert world.found() == before
-    assert world.assistant.step_back() == ended.version
+    assert world.assistant.learning.step_back() == ended.version
     assert world.found() == good
 
 
@@ -73,28 +73,28 @@ def test_the_next_round_starts_from_the_encoder_that_is_live(world: World) -> No
     assert over(world.assistant).encoder_version == first.version
     second = world.round(train=trains)
     [start] = started
-    assert start == world.assistant.checkpoints.place(RECIPE, start.name)
+    assert start == world.assistant.stores.checkpoints.place(RECIPE, start.name)
     assert second.state == "refused", second.reason
-    assert world.assistant.encoder.version == first.version
+    assert world.assistant.search.encoder.version == first.version
 
 
 def test_what_a_refused_one_encoded_is_taken_away(world: World) -> None:
-    base = world.assistant.encoder.version
+    base = world.assistant.search.encoder.version
     world.falsify(1.0)
     ended = world.round()
     assert ended.state == "refused"
     assert vectors(world) == {base: texts(world)}
-    assert world.assistant.encoder.version == base
+    assert world.assistant.search.encoder.version == base
 
 
 def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> None:
-    stores = Stores.over(world.assistant.database)
+    stores = Stores.over(world.assistant.stores.database)
     decide = over(world.assistant).compare
 
     def added_meanwhile(*given: Any) -> Any:
         found = decide(*given)
         stores.knowledge.remember(stores.journal.user_id("ann"), "the shed is new")
-        world.assistant.indexer.catch_up()
+        world.assistant.search.indexer.catch_up()
         return found
 
     ended = world.round(compare=added_meanwhile)
@@ -104,37 +104,40 @@ def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> Non
 
 def test_one_that_beat_an_encoder_that_is_live_no_more_does_not_go_live(world: World) -> None:
     """Somebody steps back while the second candidate is compared: it ends, and does not try for ever."""
-    base, first = world.assistant.encoder.version, world.round().version
+    base, first = world.assistant.search.encoder.version, world.round().version
     decide = over(world.assistant).compare
 
     def stepped_back_meanwhile(*given: Any) -> Any:
         found = decide(*given)
-        world.assistant.step_back()
+        world.assistant.learning.step_back()
         return replace(found, decision=replace(found.decision, is_promoted=True))
 
     ended = world.round(compare=stepped_back_meanwhile, seed=2)
     assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
-    assert (world.assistant.encoder.version, world.assistant.encoder_versions.declined()) == (base, first)
+    assert (world.assistant.search.encoder.version, world.assistant.stores.encoder_versions.declined()) == (
+        base,
+        first,
+    )
 
 
 def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World) -> None:
-    base, decide = world.assistant.encoder.version, over(world.assistant).compare
+    base, decide = world.assistant.search.encoder.version, over(world.assistant).compare
 
     def forgotten_meanwhile(*given: Any) -> Any:
         found = decide(*given)
-        with world.assistant.database.writing() as sql:
+        with world.assistant.stores.database.writing() as sql:
             taught = next(t for t in sql.query(Turn) if t.message and not is_held_out(t.message))
             taught.message = taught.standalone = ""
         return found
 
     ended = world.round(compare=forgotten_meanwhile)
     assert ended.reason == "Refused: a message that it learns from was forgotten meanwhile."
-    assert world.assistant.encoder.version == base
-    assert world.assistant.checkpoints.versions(RECIPE) == []
+    assert world.assistant.search.encoder.version == base
+    assert world.assistant.stores.checkpoints.versions(RECIPE) == []
 
 
 def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: World) -> None:
-    steering = world.assistant.steering
+    steering = world.assistant.learning.steering
     told: list[int] = []
 
     def leave(progress: Any) -> None:
@@ -154,11 +157,11 @@ def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: Worl
 
 
 def test_a_learner_that_lost_its_round_takes_nothing_from_who_goes_on_with_it(world: World) -> None:
-    other = Rounds(world.assistant.database)
+    other = Rounds(world.assistant.stores.database)
 
     def taken_over_meanwhile(progress: Any) -> None:
         if progress.phase == "encoding" and progress.facts["passages"] == progress.facts["passages_in_all"]:
-            expire(Stores.over(world.assistant.database), progress.round_id)
+            expire(Stores.over(world.assistant.stores.database), progress.round_id)
             assert other.take_over(progress.round_id) == 1
 
     lost = world.round(tell=taken_over_meanwhile)
@@ -173,8 +176,8 @@ def test_a_learner_that_lost_its_round_takes_nothing_from_who_goes_on_with_it(wo
 
 def test_the_side_is_chosen_by_the_size_of_the_corpus(world: World) -> None:
     def chosen(**settings: Any) -> str:
-        now = world.assistant.settings
-        world.assistant.settings = replace(now, learning=replace(now.learning, **settings))
+        now = world.assistant.given.settings
+        world.assistant.given.settings = replace(now, learning=replace(now.learning, **settings))
         return world.assistant._update_side()
 
     assert chosen(update_side="auto", both_up_to=texts(world)) == "both"

@@ -82,7 +82,7 @@ async def test_the_chat_sends_a_changed_message_in_one_transaction(tmp_path: Pat
         await chat.asks("two")
         assistant = chat.app.chat.desk._known_assistant
         kept: list[tuple[object, int]] = []
-        accept = assistant.journal.accept
+        accept = assistant.stores.journal.accept
 
         def between(*args: object, **how: object) -> object:
             """Another window speaks just before the changed message is kept."""
@@ -90,14 +90,20 @@ async def test_the_chat_sends_a_changed_message_in_one_transaction(tmp_path: Pat
             kept.append((session, accept(user, session, "from elsewhere", parts=[]).turn_id))  # type: ignore[arg-type]
             return accept(*args, **how)  # type: ignore[arg-type]
 
-        assistant.journal.accept = between  # type: ignore[method-assign,assignment]
+        assistant.stores.journal.accept = between  # type: ignore[method-assign,assignment]
         await chat.presses("escape", "k", "e")
         await chat.types("b")
         await chat.presses("enter")
         await chat.shows("branch 2 of 2")
         [(session, elsewhere)] = kept
-        assert [turn.message for turn in assistant.journal.turns_before(1, elsewhere)] == ["one", "two"]
-        assert [turn.message for turn in assistant.journal.turns(1, int(str(session)))] == ["one", "twob"]
+        assert [turn.message for turn in assistant.stores.journal.turns_before(1, elsewhere)] == [
+            "one",
+            "two",
+        ]
+        assert [turn.message for turn in assistant.stores.journal.turns(1, int(str(session)))] == [
+            "one",
+            "twob",
+        ]
 
 
 # Deleted sessions
@@ -120,7 +126,7 @@ async def test_a_message_to_a_session_deleted_in_another_window_stands_in_the_pr
 ) -> None:
     async with on_screen(tmp_path, replies=[["1"]]) as chat:
         await chat.asks("one")
-        chat.app.chat.desk._known_assistant.sessions.delete(1, chat.app.chat.talk.session_id)
+        chat.app.chat.desk._known_assistant.stores.sessions.delete(1, chat.app.chat.talk.session_id)
         await chat.sends("two")
         await chat.shows("is deleted")
         await chat.until(lambda: chat.prompt == "two")

@@ -191,10 +191,10 @@ def test_a_model_that_saw_what_is_withdrawn_meanwhile_never_goes_live(harbour: H
 def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: Path) -> None:
     assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
     try:
-        assert assistant.recipe_wanted() == "retriever"
-        left = assistant.rounds.begin(DIALOGUE.name, {})
-        assistant.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
-        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.name)
+        assert assistant.learning.recipe_wanted() == "retriever"
+        left = assistant.stores.rounds.begin(DIALOGUE.name, {})
+        assistant.stores.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
+        assert (assistant.learning.recipe_due(), assistant.learning.recipe_wanted()) == ("", DIALOGUE.name)
     finally:
         assistant.close()
 
@@ -202,7 +202,7 @@ def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: P
 def test_a_round_that_waits_behind_another_one_is_shown_and_goes_on(tmp_path: Path) -> None:
     assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
     try:
-        rounds = assistant.rounds
+        rounds = assistant.stores.rounds
         left = rounds.begin(DIALOGUE.name, {})
         rounds.leave(left, "killed", is_broken_off=True)
         rounds.end(ended := rounds.begin("retriever", {}), "refused", "")

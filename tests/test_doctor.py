@@ -36,6 +36,8 @@ from assistant.checks.examination import examine
 from assistant.settings.config import IndexSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.models import Models
+from assistant.wiring.parts.search import Search
 from stores.base.errors import DamagedEncoder
 from stores.base.passages import SHARED, searchable_text
 from stores.conversation.journal import Outcome
@@ -75,13 +77,13 @@ def assistant_at(folder: Path, *, url: str = "", index: Any = "auto", index_url:
             data=folder, settings=folder / "settings.toml", cache=folder / "cache", state=folder / "state"
         ),
     )
-    made.__dict__["wanted_encoder"] = FakeEncoder()  # in place of the one that would be exported
+    made.search.__dict__["wanted_encoder"] = FakeEncoder()  # in place of the one that would be exported
     return made
 
 
 def fill(assistant: Assistant) -> Stores:
     """Four shared passages, the five tombstones of their document before, a note of Ann's, one of Bob's."""
-    stores = Stores.over(assistant.database)
+    stores = Stores.over(assistant.stores.database)
     ann, bob = stores.journal.user_id("ann"), stores.journal.user_id("bob")
     stores.add(ann, document("animals.txt", *ANIMALS, title="Animals"))
     stores.add(ann, document("animals.txt", *ANIMALS[:4], title="Animals"))
@@ -119,7 +121,7 @@ def examined(assistant: Assistant, how: Look | None = None) -> dict[str, Check]:
 def examined_by_another(assistant: Assistant, how: Look | None = None) -> dict[str, Check]:
     """By the next process: nothing of the index is in its memory yet."""
     assistant.close()
-    other = assistant_at(assistant.locations.data, index=assistant.settings.index.kind)
+    other = assistant_at(assistant.given.locations.data, index=assistant.given.settings.index.kind)
     try:
         return examined(other, how)
     finally:
@@ -136,8 +138,8 @@ def broken(checks: dict[str, Check]) -> dict[str, str]:
 
 def assert_search_is_whole(assistant: Assistant) -> None:
     """Every live passage has its words and is found first by its own vector, in its own space."""
-    found = findable(assistant.database)
-    assert_words_are_exact(assistant.database)
+    found = findable(assistant.stores.database)
+    assert_words_are_exact(assistant.stores.database)
     vectors = {row[0]: (row[1], bytes(row[3])) for row in found["vectors"]}
     assert vectors == {
         row["version"]: (
@@ -146,11 +148,11 @@ def assert_search_is_whole(assistant: Assistant) -> None:
         )
         for row in found["texts"]
     }
-    ann = assistant.journal.user_id("ann")
+    ann = assistant.stores.journal.user_id("ann")
     for row in found["texts"]:
         if row["space"] == SHARED:
             query = fake_encode([searchable_text(row["title"], row["text"])])[0]
-            [(version, score)] = assistant.spaces.of(ann).nearest(query, 1)
+            [(version, score)] = assistant.search.spaces.of(ann).nearest(query, 1)
             assert (version, score) == (row["version"], pytest.approx(1, abs=1e-3))
 
 
@@ -265,8 +267,8 @@ FAULTS = {
 
 
 def plant(assistant: Assistant, fault: Planted) -> None:
-    is_postgresql = assistant.database.is_postgresql
-    with assistant.database.writing() as sql:
+    is_postgresql = assistant.stores.database.is_postgresql
+    with assistant.stores.database.writing() as sql:
         for statement in (is_postgresql and fault.postgresql) or fault.statements:
             assert sql.execute(text(statement)).rowcount, statement  # type: ignore[attr-defined]
 
@@ -283,35 +285,35 @@ def test_a_healthy_store_is_all_ok_and_nothing_is_repaired(house: Assistant) -> 
 def test_what_is_derived_is_told_made_again_and_then_in_order(house: Assistant, name: str) -> None:
     fault = FAULTS[name]
     plant(house, fault)
-    before = findable(house.database)
+    before = findable(house.stores.database)
     assert fault.told in broken(examined(house, LOOK))[fault.check]
-    assert findable(house.database) == before  # looking changes nothing
+    assert findable(house.stores.database) == before  # looking changes nothing
 
     checks = examined(house)
     assert broken(checks) == {}
     assert fault.told in repaired(checks)[fault.check]
     house.close()  # what was in memory is of before the repair
-    house._searchings.clear()
+    house.search._searchings.clear()
     assert_search_is_whole(house)
     assert repaired(examined(house)) == {}
 
 
 def test_turns_that_find_does_not_find_are_told_and_written_anew(house: Assistant) -> None:
-    ann = house.journal.user_id("ann")
-    house.journal.accept(ann, house.journal.open_session(ann), "My canary", parts=[])
-    with house.database.writing() as sql:  # as after a restore that left this table out
+    ann = house.stores.journal.user_id("ann")
+    house.stores.journal.accept(ann, house.stores.journal.open_session(ann), "My canary", parts=[])
+    with house.stores.database.writing() as sql:  # as after a restore that left this table out
         sql.execute(text("DELETE FROM turn_words"))
     assert broken(examined(house, LOOK)) == {"turns": "1 turn was found by no word"}
-    assert TurnSearch(house.database).find(ann, "canary") == []
+    assert TurnSearch(house.stores.database).find(ann, "canary") == []
     assert repaired(examined(house)) == {"turns": "1 turn was found by no word"}
-    assert [hit.excerpt for hit in TurnSearch(house.database).find(ann, "canary")] == ["My canary"]
+    assert [hit.excerpt for hit in TurnSearch(house.stores.database).find(ann, "canary")] == ["My canary"]
     assert repaired(examined(house)) == {}
 
 
 def test_one_stale_vector_in_the_sample_has_all_looked_at(
     house: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with house.database.writing() as sql:
+    with house.stores.database.writing() as sql:
         sql.execute(
             text("UPDATE passage_vectors SET vector = :v"), {"v": vector_bytes(fake_encode(["?"])[0])}
         )
@@ -322,7 +324,7 @@ def test_one_stale_vector_in_the_sample_has_all_looked_at(
 
 def test_vectors_of_tombstones_are_kept_for_undo(house: Assistant) -> None:
     examined(house, Look(is_thorough=True))
-    with house.database.reading() as sql:
+    with house.stores.database.reading() as sql:
         kept = sql.execute(
             text(
                 "SELECT count(*) FROM passage_vectors WHERE version_id IN "
@@ -333,7 +335,9 @@ def test_vectors_of_tombstones_are_kept_for_undo(house: Assistant) -> None:
 
 
 def test_jobs_that_wait_are_done(house: Assistant) -> None:
-    Stores.over(house.database).knowledge.remember(house.journal.user_id("ann"), "Ann has a boat.")
+    Stores.over(house.stores.database).knowledge.remember(
+        house.stores.journal.user_id("ann"), "Ann has a boat."
+    )
     assert "1 job waiting" in examined(house, LOOK)["shared index"].found
     checks = examined(house)
     assert "1 job that waited was done" in repaired(checks)["shared index"]
@@ -344,7 +348,7 @@ def test_jobs_that_wait_are_done(house: Assistant) -> None:
 
 
 def test_a_changed_text_is_named_and_nothing_pretends_to_repair_it(house: Assistant) -> None:
-    with house.database.writing() as sql:
+    with house.stores.database.writing() as sql:
         sql.execute(text("UPDATE passage_versions SET text = 'Bob likes eels.' WHERE text LIKE 'Bob%'"))
         passage, version = sql.execute(
             text("SELECT passage_id, id FROM passage_versions WHERE text LIKE 'Bob%'")
@@ -369,7 +373,7 @@ def test_a_changed_text_is_named_and_nothing_pretends_to_repair_it(house: Assist
 def test_a_schema_that_lacks_something_is_told_and_nothing_is_looked_at_in_it(
     house: Assistant, statements: tuple[str, ...], told: str
 ) -> None:
-    with house.database.writing() as sql:
+    with house.stores.database.writing() as sql:
         for statement in statements:
             sql.execute(text(statement))
     checks = examined(house)
@@ -389,10 +393,10 @@ def test_a_schema_that_lacks_something_is_told_and_nothing_is_looked_at_in_it(
 def test_a_schema_that_is_not_ours_is_told_and_left_as_it_is(
     house: Assistant, tmp_path: Path, statement: str, told: str
 ) -> None:
-    with house.database.writing() as sql:
+    with house.stores.database.writing() as sql:
         sql.execute(text(statement))
     house.close()
-    del house.__dict__["database"]
+    del house.stores.__dict__["database"]
     checks = examined(house)
     assert told in broken(checks)["database"]
     assert checks["texts"].state == "missing"
@@ -401,7 +405,7 @@ def test_a_schema_that_is_not_ours_is_told_and_left_as_it_is(
 def test_a_row_that_names_another_that_is_not_there_is_told(tmp_path: Path) -> None:
     assistant = assistant_at(tmp_path / "data", index="exact")
     fill(assistant)
-    with assistant.database._engine.connect() as connection:
+    with assistant.stores.database._engine.connect() as connection:
         connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
         connection.exec_driver_sql("UPDATE receipts SET user_id = 77 WHERE user_id = 2")
@@ -426,14 +430,16 @@ def test_a_truncated_database_is_told_with_what_to_do(tmp_path: Path, left: floa
 
 def test_what_could_not_be_weighed_is_told_with_its_reason(tmp_path: Path) -> None:
     assistant = assistant_at(tmp_path / "data", index="exact")
-    ann = assistant.journal.user_id("ann")
-    session = assistant.journal.open_session(ann)
-    turn = assistant.journal.accept(ann, session, "It rains.", parts=["It rains."], learns=True).turn_id
-    assistant.journal.finish(turn, Outcome(state="done"))
+    ann = assistant.stores.journal.user_id("ann")
+    session = assistant.stores.journal.open_session(ann)
+    turn = assistant.stores.journal.accept(
+        ann, session, "It rains.", parts=["It rains."], learns=True
+    ).turn_id
+    assistant.stores.journal.finish(turn, Outcome(state="done"))
     assert examined(assistant)["remembering"].found == "1 job left for the next chat"
-    job = assistant.claim_jobs.take(ann, lease=timedelta(minutes=1))
+    job = assistant.stores.claim_jobs.take(ann, lease=timedelta(minutes=1))
     assert job is not None
-    assistant.claim_jobs.postpone(job, "the model is down")
+    assistant.stores.claim_jobs.postpone(job, "the model is down")
     told = examined(assistant)["remembering"]
     assert (told.state, told.found) == ("missing", "1 job waits after a failure: the model is down")
     assistant.close()
@@ -443,7 +449,7 @@ def test_what_could_not_be_weighed_is_told_with_its_reason(tmp_path: Path) -> No
 
 
 def folder_of(assistant: Assistant) -> Path:
-    return assistant.locations.data / assistant.settings.index.kind / ENCODER
+    return assistant.given.locations.data / assistant.given.settings.index.kind / ENCODER
 
 
 def largest_file(assistant: Assistant) -> Path:
@@ -453,11 +459,11 @@ def largest_file(assistant: Assistant) -> Path:
 
 def written(assistant: Assistant, act: Callable[[Any], object]) -> None:
     """Does something to the index behind the database's back."""
-    act(assistant._indexes.open(assistant.encoder, True))
+    act(assistant.search._indexes.open(assistant.search.encoder, True))
 
 
 def first_live(assistant: Assistant) -> int:
-    return min(Stores.over(assistant.database).texts(SHARED))
+    return min(Stores.over(assistant.stores.database).texts(SHARED))
 
 
 def lose_one(assistant: Assistant) -> None:
@@ -512,7 +518,7 @@ def test_an_index_that_differs_is_told_filled_again_and_then_in_order(
     assert broken(checks) == {}
     assert told in repaired(checks)["shared index"]
     assert repaired(examined_by_another(indexed, Look(is_thorough=True))) == {}
-    other = assistant_at(indexed.locations.data, index=indexed.settings.index.kind)
+    other = assistant_at(indexed.given.locations.data, index=indexed.given.settings.index.kind)
     assert_search_is_whole(other)
     other.close()
 
@@ -535,7 +541,7 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     fill(assistant)
     assistant.close()
     away = assistant_at(tmp_path / "data", index="chroma", index_url="http://127.0.0.1:9")
-    with away.database.writing() as sql:
+    with away.stores.database.writing() as sql:
         sql.execute(text("UPDATE jobs SET done_at = NULL"))
     check = examined(away)["shared index"]
     assert check.state == "broken"
@@ -546,7 +552,7 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_an_index_that_another_process_writes_is_said_to_be_and_is_not_broken(indexed: Assistant) -> None:
     lose_one(indexed)  # and keeps the lock
-    other = assistant_at(indexed.locations.data, index=indexed.settings.index.kind)
+    other = assistant_at(indexed.given.locations.data, index=indexed.given.settings.index.kind)
     check = examined(other)["shared index"]
     assert check.state == "ok"
     assert check.found.startswith("another process is writing it: 1 passage missing")
@@ -620,10 +626,10 @@ def test_a_repair_that_finds_the_disk_full_says_so_and_is_done_when_there_is_roo
     stores = fill(assistant)
     many = [f"note {number} of many" for number in range(200)]
     stores.add(1, document("many.txt", *many))
-    with assistant.database.writing() as sql:
+    with assistant.stores.database.writing() as sql:
         sql.execute(text("DELETE FROM passage_vectors"))
         sql.execute(text("DELETE FROM jobs"))
-    with assistant.database._engine.connect() as connection:
+    with assistant.stores.database._engine.connect() as connection:
         connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("VACUUM")
     assistant.close()  # below, each connection finds the disk as full as it can be
@@ -633,12 +639,12 @@ def test_a_repair_that_finds_the_disk_full_says_so_and_is_done_when_there_is_roo
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
-    event.listen(assistant.database._engine, "connect", fill_disk)
+    event.listen(assistant.stores.database._engine, "connect", fill_disk)
     check = examined(assistant)["vectors"]
     assert (check.state, check.found.rpartition(": ")[2]) == ("broken", "the disk is full")
     assert check.advice.startswith("Make room")
-    event.remove(assistant.database._engine, "connect", fill_disk)
-    assistant.database.close()
+    event.remove(assistant.stores.database._engine, "connect", fill_disk)
+    assistant.stores.database.close()
     checks = examined(assistant)
     assert broken(checks) == {}
     assert "jobs that waited were done" in repaired(checks)["shared index"]  # they were asked for before
@@ -653,7 +659,7 @@ def loads_only_when_made_again(folder: Path) -> FakeEncoder:
     return FakeEncoder()
 
 
-class WithDamagedEncoder(Assistant):
+class WithDamagedEncoder(Search):
     """Loads the encoder of one folder."""
 
     folder = Path()
@@ -663,9 +669,10 @@ class WithDamagedEncoder(Assistant):
         return loads_only_when_made_again(self.folder)
 
 
-def with_encoder_in(assistant: Assistant, folder: Path) -> WithDamagedEncoder:
-    made = WithDamagedEncoder(assistant.settings, assistant.locations)
-    made.folder = folder
+def with_encoder_in(assistant: Assistant, folder: Path) -> Assistant:
+    made = Assistant(assistant.given.settings, assistant.given.locations, search=WithDamagedEncoder)
+    assert isinstance(made.search, WithDamagedEncoder)
+    made.search.folder = folder
     folder.mkdir(parents=True)
     return made
 
@@ -674,7 +681,7 @@ def test_a_damaged_encoder_of_ours_is_deleted_and_prepared_again(tmp_path: Path)
     before = assistant_at(tmp_path / "data", index="exact")
     fill(before)
     before.close()
-    folder = before.locations.cache / "encoders" / ENCODER
+    folder = before.given.locations.cache / "encoders" / ENCODER
     assistant = with_encoder_in(before, folder)
     assert "model.onnx has changed" in broken(examined(assistant, LOOK))["encoder"]
     assert folder.exists()
@@ -698,7 +705,7 @@ def test_a_damaged_encoder_that_the_settings_name_is_left_to_its_owner(tmp_path:
 # The reader and the chat model
 
 
-class WithReader(Assistant):
+class WithReader(Models):
     """Its reader knows nothing, and is damaged where a test says so."""
 
     damage: DamagedReader | None = None
@@ -710,10 +717,10 @@ class WithReader(Assistant):
         return Readings(FixedReader({}))
 
 
-def asked_about(tmp_path: Path, **changed: Any) -> WithReader:
+def asked_about(tmp_path: Path, **changed: Any) -> Assistant:
     """An assistant with other settings of its models."""
     before = assistant_at(tmp_path / "data")
-    return WithReader(replace(before.settings, **changed), before.locations)
+    return Assistant(replace(before.given.settings, **changed), before.given.locations, models=WithReader)
 
 
 def test_a_reader_that_nobody_uses_is_not_loaded(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ async def test_what_is_sent_behind_the_command_that_begins_a_session_goes_there(
         await chat.until(lambda: len(main.talk.waiting) == 3)
         chat.go_on()
         await chat.until(lambda: main.talk.is_idle and main.talk.session_id != first)
-        journal, second = main.desk._known_assistant.journal, main.talk.session_id
+        journal, second = main.desk._known_assistant.stores.journal, main.talk.session_id
         said = {number: [turn.message for turn in journal.turns(1, number)] for number in (first, second)}
         assert said == {first: ["one", "two"], second: ["My secret is a blue folder.", "Where is it?"]}
         assert main.is_private is journal.is_private(1, second) is (command == "/private")
@@ -200,7 +200,7 @@ async def test_where_a_private_session_cannot_be_shown_nothing_goes_into_the_one
         await chat.until(lambda: len(main.talk.waiting) == 2)
         chat.go_on()
         await chat.until(lambda: main.talk.is_idle)
-        journal, second = main.desk._known_assistant.journal, main.talk.session_id
+        journal, second = main.desk._known_assistant.stores.journal, main.talk.session_id
         assert [turn.message for turn in journal.turns(1, first)] == ["one", "two"]
         assert [turn.message for turn in journal.turns(1, second)] == ["My secret is blue."]
         assert main.is_private is journal.is_private(1, second) is True

@@ -84,12 +84,12 @@ def test_an_index_that_is_wanted_and_not_filled_is_caught(tmp_path: Path) -> Non
     specification = Specification(work="ingest", folder=str(tmp_path), index_kind="faiss")
     with opened(specification) as assistant:
         assistant.catch_up()
-        user_id = assistant.journal.user_id("ann")
+        user_id = assistant.stores.journal.user_id("ann")
         papers = [durable_worker.document(number, 1) for number in range(20)]
-        for _ in assistant.ingest.run(user_id, "shared", papers, summary="papers"):
+        for _ in assistant.turns.ingest.run(user_id, "shared", papers, summary="papers"):
             pass
         check_whole(assistant, is_caught_up=True)
-        with assistant.database.writing() as sql:
+        with assistant.stores.database.writing() as sql:
             sql.execute(text("DELETE FROM filled_indexes"))
         with pytest.raises(NotDurable, match="the index is not filled"):
             check_whole(assistant, is_caught_up=True)
@@ -147,8 +147,8 @@ def test_of_writers_that_interleave_one_is_killed_and_nothing_acknowledged_is_lo
     assert answers.acknowledged > 0
     with opened(of_reader) as assistant:
         check_whole(assistant, is_caught_up=False)
-        papers.check(assistant, assistant.journal.user_id("ann"))
-        answers.check(assistant, assistant.journal.user_id("cid"))
+        papers.check(assistant, assistant.stores.journal.user_id("ann"))
+        answers.check(assistant, assistant.stores.journal.user_id("cid"))
         assistant.catch_up()
         check_whole(assistant, is_caught_up=True)
     with opened(of_chat) as assistant:  # and from the other machine

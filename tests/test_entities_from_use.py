@@ -46,6 +46,11 @@ numbers = st.floats(-2, 2, width=32)
 
 
 @given(arrays(np.float32, 6, elements=numbers), arrays(np.float32, (2, 6, 3), elements=numbers))
+def entity_lessons(assistant: Assistant) -> EntityLessons:
+    search, models = assistant.search, assistant.models
+    return EntityLessons(assistant.stores.knowledge_bases, models.entity_search, search.searching)
+
+
 def test_a_vector_is_turned_and_never_longer_than_one(vector: Vector, both: Vector) -> None:
     down, up = both
     moved = turned(vector, down, up)
@@ -216,8 +221,10 @@ def assistant_of(vouch: Vouch) -> Iterator[Assistant]:
 def test_a_lesson_is_a_message_and_the_entity_that_its_reply_tells_of(vouch: Vouch) -> None:
     versions = taught(vouch, 20)
     with assistant_of(vouch) as assistant:
-        lessons = DialogueLessons(assistant.database, history_turns=6).all()
-        entities = EntityLessons(assistant.knowledge_bases, assistant.entity_search, assistant.searching)
+        lessons = DialogueLessons(assistant.stores.database, history_turns=6).all()
+        entities = EntityLessons(
+            assistant.stores.knowledge_bases, assistant.models.entity_search, assistant.search.searching
+        )
         assert [entities.right(each) for each in lessons] == 4 * [[each] for each in versions]
         others = ("Ahoy!", "The Heron and The Eel are here.", "It is on the upper deck.", "At berth 12.")
         found = [entities.right(replace(lessons[0], reply=reply)) for reply in others]
@@ -229,13 +236,15 @@ def test_a_lesson_is_a_message_and_the_entity_that_its_reply_tells_of(vouch: Vou
         assert [row["measured"] for row in rows] == [each.tells_when_to_end for each in lessons]
 
         def turned(base: str, encoder: str, _vector: Vector) -> Vector:
-            assert (base, encoder) == ("kb:1", assistant.searching.version)
-            vector: Vector = assistant.searching.encoder.encode_passages(["The Eel\ndeck: upper"])[0]
+            assert (base, encoder) == ("kb:1", assistant.search.searching.version)
+            vector: Vector = assistant.search.searching.encoder.encode_passages(["The Eel\ndeck: upper"])[0]
             return vector
 
         assert entities.found(lessons[3], turned)[0] == versions[4]
         vouch.run("kb", "remove", "ships")
-        entities = EntityLessons(assistant.knowledge_bases, assistant.entity_search, assistant.searching)
+        entities = EntityLessons(
+            assistant.stores.knowledge_bases, assistant.models.entity_search, assistant.search.searching
+        )
         assert entities.right(lessons[0]) == []
         assert list(entities.rows(lessons, lambda done, of: None)) == []
         assert entities.found(lessons[0], turned) == []

@@ -128,12 +128,14 @@ async def some_memories(chat: ChatOnScreen) -> None:
     await stored(chat, _fact)
     await stored(chat, _correction)
     [gone] = await remembered(chat, "Metric units", kind="preference")
-    await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+    await stored(chat, lambda assistant, user: assistant.stores.knowledge.set_aside(user, [gone]))
 
 
 def _fact(assistant: Assistant, user: int) -> None:
-    number, receipt = assistant.knowledge.remember(user, "Reads German and French", kind="fact", turn_id=2)
-    with assistant.database.writing() as sql:
+    number, receipt = assistant.stores.knowledge.remember(
+        user, "Reads German and French", kind="fact", turn_id=2
+    )
+    with assistant.stores.database.writing() as sql:
         sql.add(
             StatedClaim(
                 user_id=user,
@@ -158,9 +160,9 @@ def _fact(assistant: Assistant, user: int) -> None:
 
 def _correction(assistant: Assistant, user: int) -> None:
     text = "Saturday hours are 10 to 16, not 9 to 16"
-    number, _ = assistant.knowledge.remember(user, text, kind="correction", turn_id=1)
+    number, _ = assistant.stores.knowledge.remember(user, text, kind="correction", turn_id=1)
     claim = NewClaim(text=text, quote=text, kind="fact", about="world")
-    assistant.claims.put_one(user, claim, origin="taught", turn_id=1, passage_id=number)
+    assistant.stores.claims.put_one(user, claim, origin="taught", turn_id=1, passage_id=number)
 
 
 async def opens_memory(chat: ChatOnScreen) -> None:
@@ -231,8 +233,8 @@ def is_led_here(chat: ChatOnScreen) -> FakeLearner:
     """A round is, by a learner in place of the chat's own."""
     learner = FakeLearner()
     learner.is_leading = True
-    of(chat).__dict__["background_learner"].close()
-    of(chat).__dict__["background_learner"] = learner
+    of(chat).learning.__dict__["background_learner"].close()
+    of(chat).learning.__dict__["background_learner"] = learner
     return learner
 
 

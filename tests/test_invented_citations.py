@@ -45,20 +45,20 @@ def test_a_reference_number_of_a_source_is_told_nowhere_as_a_citation(tmp_path: 
     text = "The uptake of iron is inhibited by tea [31] and by coffee, though only at breakfast [1]."
     replies = ScriptedReplies([[f"It says: “{text}”"], [f"{text} [2]"]])
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
-        ann = assistant.journal.user_id("ann")
-        documents = assistant.stored_documents
+        ann = assistant.stores.journal.user_id("ann")
+        documents = assistant.stores.stored_documents
         plan = documents.plan(SHARED, [document("tea.md", text, title="Tea")])
         documents.store(
             plan,
-            assistant.wanted_encoder.encode_passages(plan.texts_to_encode()),
+            assistant.search.wanted_encoder.encode_passages(plan.texts_to_encode()),
             encoder_version="fixed-1",
             receipt_id=documents.open_receipt(ann, SHARED, "ingested tea.md"),
         )
         assistant.catch_up()
         question = "What inhibits the uptake of iron, and when is the reading room open?"
         told, session = talk(assistant, question, question, "/why")
-        exported = session_object(assistant, ann, assistant.sessions.tree(ann, session))
-        first, second = (turn.details for turn in assistant.journal.turns(ann, session))
+        exported = session_object(assistant, ann, assistant.stores.sessions.tree(ann, session))
+        first, second = (turn.details for turn in assistant.stores.journal.turns(ann, session))
     assert "no passage: [" not in told
     assert "[31?]" not in told
     assert (first["cited"], first["invented_citations"]) == ([], [])
@@ -70,25 +70,25 @@ def test_the_models_of_a_turn_are_those_of_its_user_alone(tmp_path: Path) -> Non
     replies = ScriptedReplies([[ANSWER]])
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
         talk(assistant, QUESTION)
-        ann, ben = assistant.journal.user_id("ann"), assistant.journal.user_id("ben")
-        found = models_of(assistant.database, ann, 1)
+        ann, ben = assistant.stores.journal.user_id("ann"), assistant.stores.journal.user_id("ben")
+        found = models_of(assistant.stores.database, ann, 1)
         assert (found.encoder_version, found.round_id, found.judges) == ("fixed-1", None, ("scores-1",))
-        assert models_of(assistant.database, ben, 1) == TurnModels("", None, "", (), {})
+        assert models_of(assistant.stores.database, ben, 1) == TurnModels("", None, "", (), {})
 
 
 def test_an_encoder_that_a_round_trained_is_named_with_its_round(tmp_path: Path) -> None:
     replies = ScriptedReplies([[ANSWER]])
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
         talk(assistant, QUESTION)
-        ann = assistant.journal.user_id("ann")
-        with assistant.database.writing() as sql:
+        ann = assistant.stores.journal.user_id("ann")
+        with assistant.stores.database.writing() as sql:
             model = ModelVersion(role="encoder", version="fixed-1", created_at=now())
             sql.add(model)
             sql.flush()
             trained = promoted(12)
             trained.model_version_id = model.id
             sql.add(trained)
-        assert models_of(assistant.database, ann, 1).round_id == 12
+        assert models_of(assistant.stores.database, ann, 1).round_id == 12
         assert why_facts(assistant, ann, 1).searched_by == "fixed-1, of round 12 · judged by scores-1"
 
 
@@ -96,7 +96,7 @@ def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: P
     roles = [each.role for each in RECIPES.values()]
     replies = ScriptedReplies([[ANSWER]])
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
-        with assistant.database.writing() as sql:
+        with assistant.stores.database.writing() as sql:
             for number, role in enumerate(roles, start=1):
                 model = ModelVersion(role=role, version="of-use", created_at=now())
                 sql.add(model)
@@ -104,21 +104,21 @@ def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: P
                 trained = promoted(number)
                 trained.model_version_id = model.id
                 sql.add(trained)
-        assistant.live_models.make_live(QUERY.role, "of-use")
+        assistant.stores.live_models.make_live(QUERY.role, "of-use")
         talk(assistant, QUESTION)
-        ann = assistant.journal.user_id("ann")
-        turn = assistant.journal.turn(ann, 1)
+        ann = assistant.stores.journal.user_id("ann")
+        turn = assistant.stores.journal.turn(ann, 1)
         assert turn.details["trained"] == {QUERY.role: "of-use"}
-        models = models_of(assistant.database, ann, 1)
+        models = models_of(assistant.stores.database, ann, 1)
         assert models.trained == {QUERY.role: 1 + roles.index(QUERY.role)}
         assert why_facts(assistant, ann, 1).trained == ""  # it rewrote nothing
 
         def behind(strategy: str, **details: Any) -> list[str]:
-            with assistant.database.writing() as sql:
+            with assistant.stores.database.writing() as sql:
                 stored = sql.get_one(Turn, 1)
                 stored.details = {"trained": dict.fromkeys(roles, "of-use"), **details}
                 sql.execute(update(Retrieval).values(strategy=strategy))
-            return sorted(assistant.trained_behind(ann, assistant.journal.turn(ann, 1)))
+            return sorted(assistant.turns.trained_behind(ann, assistant.stores.journal.turn(ann, 1)))
 
         assert behind("original") == ["query encoder"]
         assert behind(REWRITTEN) == ["query encoder", "query model"]

@@ -68,27 +68,27 @@ class House:
 
 def keep_secrets(assistant: QuickAssistant, name: str, number: int) -> Kept:
     """A user who says, notes, teaches, reads, forgets and rates; each text holds the secret."""
-    user_id = assistant.journal.user_id(name)
+    user_id = assistant.stores.journal.user_id(name)
     word = secret(number)
-    session = assistant.journal.open_session(user_id, title=f"about {word}")
+    session = assistant.stores.journal.open_session(user_id, title=f"about {word}")
     for message in (f"My cat is called {word}.", f"What is the name {word}?"):
         asyncio.run(play(assistant, user_id, session, message))
-    turn = assistant.journal.last_turn(user_id)
+    turn = assistant.stores.journal.last_turn(user_id)
     assert turn.id is not None
-    assistant.journal.rate(user_id, turn.id, "bad", reason=f"no {word}", correction=f"it is {word}")
-    note, _ = assistant.knowledge.remember(user_id, f"note {word}", turn_id=turn.id)
-    forgotten, _ = assistant.knowledge.remember(user_id, f"forgotten {word}")
-    assistant.knowledge.set_aside(user_id, [forgotten])
+    assistant.stores.journal.rate(user_id, turn.id, "bad", reason=f"no {word}", correction=f"it is {word}")
+    note, _ = assistant.stores.knowledge.remember(user_id, f"note {word}", turn_id=turn.id)
+    forgotten, _ = assistant.stores.knowledge.remember(user_id, f"forgotten {word}")
+    assistant.stores.knowledge.set_aside(user_id, [forgotten])
     new = document(f"{word}.txt", f"page of {word}", f"another page of {word}", title=f"Title {word}")
-    plan = assistant.stored_documents.plan(own_space(user_id), [new])
-    receipt = assistant.stored_documents.open_receipt(user_id, own_space(user_id), f"read {word}")
-    vectors = assistant.encoder.encode_passages(plan.texts_to_encode())
-    assistant.stored_documents.store(
-        plan, vectors, encoder_version=assistant.encoder.version, receipt_id=receipt
+    plan = assistant.stores.stored_documents.plan(own_space(user_id), [new])
+    receipt = assistant.stores.stored_documents.open_receipt(user_id, own_space(user_id), f"read {word}")
+    vectors = assistant.search.encoder.encode_passages(plan.texts_to_encode())
+    assistant.stores.stored_documents.store(
+        plan, vectors, encoder_version=assistant.search.encoder.version, receipt_id=receipt
     )
-    assistant.indexer.catch_up()
-    lines = assistant.catalogue.lines(user_id, scope="yours")
-    with assistant.database.reading() as sql:
+    assistant.search.indexer.catch_up()
+    lines = assistant.stores.catalogue.lines(user_id, scope="yours")
+    with assistant.stores.database.reading() as sql:
         from sqlalchemy import text
 
         space = own_space(user_id)
@@ -100,19 +100,19 @@ def keep_secrets(assistant: QuickAssistant, name: str, number: int) -> Kept:
         [*(line.passage_id for line in lines), note, forgotten],
         [turn.id, turn.id - 1],
         [session],
-        [r.id for r in assistant.knowledge.receipts(user_id) if r.id is not None],
+        [r.id for r in assistant.stores.knowledge.receipts(user_id) if r.id is not None],
         [row[0] for row in versions],
     )
 
 
 async def play(assistant: QuickAssistant, user_id: int, session: int, message: str) -> list[Any]:
-    return [event async for event in assistant.pipeline.take(user_id, session, message)]
+    return [event async for event in assistant.turns.pipeline.take(user_id, session, message)]
 
 
 def plant_everything(assistant: QuickAssistant, users: list[Kept]) -> None:
     """Puts the vectors of all users' own passages into the shared index, as a broken one might hold them."""
-    searching = assistant.searching
-    index = assistant._indexes.open(searching.encoder, True)
+    searching = assistant.search.searching
+    index = assistant.search._indexes.open(searching.encoder, True)
     assert index is not None
     for user in users:
         vectors = searching.encoder.encode_passages([f"planted {i}" for i in user.versions])
@@ -141,20 +141,20 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             index_url=server.url if server else "",
         )
     )
-    log = start_log(assistant.locations, assistant.settings)
+    log = start_log(assistant.given.locations, assistant.given.settings)
     assistant.catch_up()
-    librarian = assistant.journal.user_id("librarian")
+    librarian = assistant.stores.journal.user_id("librarian")
     pages = [f"shared page {number}" for number in range(120)]  # more than are searched exactly
-    plan = assistant.stored_documents.plan(SHARED, [document("shared.txt", *pages)])
-    receipt = assistant.stored_documents.open_receipt(librarian, SHARED, "shared pages")
-    vectors = assistant.encoder.encode_passages(plan.texts_to_encode())
-    assistant.stored_documents.store(
-        plan, vectors, encoder_version=assistant.encoder.version, receipt_id=receipt
+    plan = assistant.stores.stored_documents.plan(SHARED, [document("shared.txt", *pages)])
+    receipt = assistant.stores.stored_documents.open_receipt(librarian, SHARED, "shared pages")
+    vectors = assistant.search.encoder.encode_passages(plan.texts_to_encode())
+    assistant.stores.stored_documents.store(
+        plan, vectors, encoder_version=assistant.search.encoder.version, receipt_id=receipt
     )
     users = [keep_secrets(assistant, name, number) for number, name in enumerate(NAMES)]
     if index != "exact":
         plant_everything(assistant, users)
-    yield House(assistant, users, assistant.locations.state)
+    yield House(assistant, users, assistant.given.locations.state)
     assistant.close()
     log.close()
     if server is not None:
@@ -188,7 +188,7 @@ def test_search_by_words_and_meaning_finds_nothing_of_others(
     house: House, user: int, other: int, words: str
 ) -> None:
     assistant = house.assistant
-    searching = assistant.searching
+    searching = assistant.search.searching
     space = searching.spaces.of(house.users[user].user_id)
     for query in (words + secret(other), f"planted {house.users[other].versions[0]}"):
         vector = searching.encoder.encode_queries([query])[0]
@@ -239,9 +239,9 @@ def whole(house: House, user: int) -> str:
     assistant = house.assistant
     return json.dumps(
         [
-            list(assistant.memory_export.lines(user_id)),
-            [str(receipt) for receipt in assistant.knowledge.receipts(user_id)],
-            [str(turn) for turn in assistant.journal.turns(user_id, house.users[user].sessions[0])],
+            list(assistant.stores.memory_export.lines(user_id)),
+            [str(receipt) for receipt in assistant.stores.knowledge.receipts(user_id)],
+            [str(turn) for turn in assistant.stores.journal.turns(user_id, house.users[user].sessions[0])],
         ]
     )
 
@@ -249,14 +249,14 @@ def whole(house: House, user: int) -> str:
 @pytest.mark.parametrize("scope", ["yours", "shared", "all"])
 def test_lists_and_exports_hold_the_users_own_secret_and_no_others(house: House, scope: Any) -> None:
     for user, kept in enumerate(house.users):
-        catalogue, journal = house.assistant.catalogue, house.assistant.journal
+        catalogue, journal = house.assistant.stores.catalogue, house.assistant.stores.journal
         shown = str(
             [
-                list(house.assistant.memory_export.lines(kept.user_id, scope=scope)),
+                list(house.assistant.stores.memory_export.lines(kept.user_id, scope=scope)),
                 catalogue.lines(kept.user_id, scope=scope),
                 journal.sessions(kept.user_id),
                 journal.last_turn(kept.user_id),
-                house.assistant.knowledge.receipts(kept.user_id),
+                house.assistant.stores.knowledge.receipts(kept.user_id),
             ]
         )
         assert secret(user) in shown
@@ -270,14 +270,14 @@ def test_lists_and_exports_hold_the_users_own_secret_and_no_others(house: House,
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_turn_cites_and_tells_nothing_of_others(house: House, user: int, other: int) -> None:
     kept = house.users[user]
-    session = house.assistant.journal.open_session(kept.user_id, is_private=True)
+    session = house.assistant.stores.journal.open_session(kept.user_id, is_private=True)
     events = asyncio.run(
         play(house.assistant, kept.user_id, session, "What is in the note about the cat and the page?")
     )
     assert_no_others(str(events), user)
-    turn = house.assistant.journal.last_turn(kept.user_id)
+    turn = house.assistant.stores.journal.last_turn(kept.user_id)
     assert turn.id is not None
-    found = house.assistant.journal.found_in(kept.user_id, turn.id)
+    found = house.assistant.stores.journal.found_in(kept.user_id, turn.id)
     theirs = {
         version for number, each in enumerate(house.users) if number != user for version in each.versions
     }

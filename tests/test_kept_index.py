@@ -48,23 +48,25 @@ def house(tmp_path: Path) -> Iterator[Open]:
 
 def read(assistant: QuickAssistant, first: int, last: int, *, space: str = SHARED) -> None:
     papers = [document(number, 1) for number in range(first, last)]
-    for _ in assistant.ingest.run(assistant.journal.user_id("ann"), space, papers, summary="papers"):
+    for _ in assistant.turns.ingest.run(
+        assistant.stores.journal.user_id("ann"), space, papers, summary="papers"
+    ):
         pass
 
 
 def must_find(assistant: QuickAssistant, number: int) -> None:
     paper = document(number, 1)
     text = paper.passages[-1].text
-    check_found(assistant, assistant.journal.user_id("ann"), text, paper.title)
+    check_found(assistant, assistant.stores.journal.user_id("ann"), text, paper.title)
 
 
 def uses_index(assistant: QuickAssistant) -> bool:
-    with assistant.database.reading() as sql:
-        return assistant.searching.shared_index.to_search(sql) is not None
+    with assistant.stores.database.reading() as sql:
+        return assistant.search.searching.shared_index.to_search(sql) is not None
 
 
 def folder_of(assistant: QuickAssistant, kind: str) -> Path:
-    return assistant.locations.data / kind
+    return assistant.given.locations.data / kind
 
 
 def looked(assistant: QuickAssistant) -> Check:
@@ -86,7 +88,7 @@ def test_what_was_read_under_other_settings_is_in_the_index_when_they_come_back(
     read(meanwhile, 20, 30)
     meanwhile.close()
     again = house(kind)
-    assert again.searching.shared_index.differences() == (set(), set())
+    assert again.search.searching.shared_index.differences() == (set(), set())
     assert uses_index(again)
     must_find(again, 25)
 
@@ -100,7 +102,7 @@ def test_a_deleted_index_is_not_asked_and_is_filled_by_the_next_reading(house: O
     assert not uses_index(again)
     must_find(again, 5)
     read(again, 20, 21)
-    assert again.searching.shared_index.differences() == (set(), set())
+    assert again.search.searching.shared_index.differences() == (set(), set())
     assert uses_index(again)
     must_find(again, 5)
 
@@ -115,7 +117,7 @@ def test_an_index_that_is_deleted_while_a_chat_is_open_is_not_asked_and_filled_a
     assert not uses_index(chat)
     must_find(chat, 5)
     read(chat, 20, 21)
-    assert chat.indexer.hindrance is None
+    assert chat.search.indexer.hindrance is None
     assert uses_index(chat)
     must_find(chat, 5)
 
@@ -131,7 +133,7 @@ def test_an_index_that_another_process_made_anew_is_used_by_an_open_chat(house: 
     must_find(chat, 5)
     read(chat, 20, 21)
     must_find(chat, 20)
-    assert chat.searching.shared_index.differences() == (set(), set())
+    assert chat.search.searching.shared_index.differences() == (set(), set())
 
 
 def test_a_server_that_lost_its_data_is_filled_again(house: Open, tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_a_server_that_lost_its_data_is_filled_again(house: Open, tmp_path: Path
         assert not uses_index(chat)
         must_find(chat, 5)
         read(chat, 20, 21)
-        assert chat.searching.shared_index.differences() == (set(), set())
+        assert chat.search.searching.shared_index.differences() == (set(), set())
         assert uses_index(chat)
     finally:
         server.stop()
@@ -156,14 +158,14 @@ def test_a_server_that_lost_its_data_is_filled_again(house: Open, tmp_path: Path
 def test_a_server_that_is_down_holds_up_the_shared_index_alone(house: Open) -> None:
     told: list[str] = []
     assistant = house("chroma", f"http://127.0.0.1:{free_port()}")
-    assistant._tell = told.append
+    assistant.given.tell = told.append
     read(assistant, 0, 20)
-    waiting = assistant.indexer.waiting()
+    waiting = assistant.search.indexer.waiting()
     assert waiting > 0
-    ann = assistant.journal.user_id("ann")
+    ann = assistant.stores.journal.user_id("ann")
     read(assistant, 30, 31, space=own_space(ann))
     assistant.catch_up()
-    assert assistant.indexer.waiting() == waiting
+    assert assistant.search.indexer.waiting() == waiting
     assert len(told) == 1
     assert told[0].startswith("The shared index waits: http://127.0.0.1:")
     assert "nothing is lost" in told[0]
@@ -194,9 +196,9 @@ def test_whoever_writes_which_index_and_is_killed_an_index_that_is_asked_is_whol
             shutil.rmtree(tmp_path / "data" / chance.choice(["faiss", "chroma"]), ignore_errors=True)
         for kind in chance.sample(["faiss", "chroma"], 2):
             after = house(kind)
-            assert after.indexer.waiting() == 0
+            assert after.search.indexer.waiting() == 0
             if uses_index(after):
-                assert after.searching.shared_index.differences() == (set(), set())
+                assert after.search.searching.shared_index.differences() == (set(), set())
             after.close()
     last = house("faiss")
     read(last, 100, 120)
@@ -232,18 +234,18 @@ def damage(assistant: QuickAssistant, kind: str) -> None:
 def test_a_damaged_index_is_not_taken_for_one_that_another_process_writes(house: Open, kind: str) -> None:
     before = house(kind)
     read(before, 0, 20)
-    before.searching.shared_index.forget()  # nothing says that it was ever filled
+    before.search.searching.shared_index.forget()  # nothing says that it was ever filled
     before.close()
     damage(before, kind)
     again = house(kind)
     read(again, 20, 21)
-    assert isinstance(again.indexer.hindrance, DamagedIndex)
-    assert again.indexer.waiting() > 0
+    assert isinstance(again.search.indexer.hindrance, DamagedIndex)
+    assert again.search.indexer.waiting() > 0
     check = looked(again)
     assert check.state == "ok"
     assert any("was deleted, and filled from the database" in line for line in check.repaired)
-    assert again.indexer.waiting() == 0
-    assert again.searching.shared_index.differences() == (set(), set())
+    assert again.search.indexer.waiting() == 0
+    assert again.search.searching.shared_index.differences() == (set(), set())
     assert uses_index(again)
 
 
@@ -266,7 +268,7 @@ def test_a_full_disk_is_not_taken_for_another_process(house: Open, monkeypatch: 
 
     monkeypatch.setattr("stores.vectors.faiss_index.FaissVectors._begin_writing", no_room)
     read(assistant, 0, 20)
-    assert assistant.indexer.hindrance is not None
+    assert assistant.search.indexer.hindrance is not None
     with pytest.raises(StoreUnavailable, match="No space left"):
         looked(assistant)
 

@@ -184,15 +184,15 @@ def test_a_column_is_asked_for_in_its_own_words_or_like_ones() -> None:
 
 def keep(assistant: Assistant, user: str = "ann", *, shared: bool = False) -> None:
     """Stores the places as a knowledge base of this user, or of all."""
-    user_id = assistant.journal.user_id(user)
-    base = assistant.knowledge_bases.open(user_id, "places", shared=shared)
+    user_id = assistant.stores.journal.user_id(user)
+    base = assistant.stores.knowledge_bases.open(user_id, "places", shared=shared)
     document = _new(prepared("places", Path("places.csv"), list(PLACES.values())))
-    plan = assistant.stored_documents.plan(knowledge_space(base), [document])
-    assistant.stored_documents.store(
+    plan = assistant.stores.stored_documents.plan(knowledge_space(base), [document])
+    assistant.stores.stored_documents.store(
         plan,
-        assistant.wanted_encoder.encode_passages(plan.texts_to_encode()),
+        assistant.search.wanted_encoder.encode_passages(plan.texts_to_encode()),
         encoder_version=FixedEncoder.version,
-        receipt_id=assistant.stored_documents.open_receipt(user_id, own_space(user_id), "places"),
+        receipt_id=assistant.stores.stored_documents.open_receipt(user_id, own_space(user_id), "places"),
     )
 
 
@@ -208,10 +208,10 @@ def test_a_session_is_about_a_knowledge_base_until_it_is_told_otherwise(tmp_path
         assert "Source 2, kb: Pho Lan" in told
         assert "Wanted: price: cheap, area: west (2 of 5).\nShown: New York, Pho Lan.\n" in told
         assert "About places · wanted: price: cheap, area: west (2 of 5)" in told
-        user = assistant.journal.user_id("ann")
-        assert assistant.sessions.knowledge_base(user, session) is None
-        (turn,) = assistant.journal.turns(user, session)
-        found = assistant.journal.found_in(user, turn.id or 0)
+        user = assistant.stores.journal.user_id("ann")
+        assert assistant.stores.sessions.knowledge_base(user, session) is None
+        (turn,) = assistant.stores.journal.turns(user, session)
+        found = assistant.stores.journal.found_in(user, turn.id or 0)
         assert {entity_of(p.title, p.text).name for p, _ in passages(assistant, user, found)} == {
             entity.name for entity in PLACES.values()
         }
@@ -219,22 +219,22 @@ def test_a_session_is_about_a_knowledge_base_until_it_is_told_otherwise(tmp_path
 
 
 def passages(assistant: Assistant, user: int, found: list) -> list:  # type: ignore[type-arg]
-    return list(assistant.catalogue.passages_of(user, [each.version_id for each in found]).values())
+    return list(assistant.stores.catalogue.passages_of(user, [each.version_id for each in found]).values())
 
 
 def test_a_knowledge_base_that_is_gone_or_another_users_answers_nothing(tmp_path: Path) -> None:
     with assistant_in(tmp_path) as assistant:
         keep(assistant, "bob")
-        bob = assistant.journal.user_id("bob")
-        base = assistant.knowledge_bases.named(bob, "places")
-        session = assistant.journal.open_session(assistant.journal.user_id("ann"))
-        assistant.sessions.talk_over(
-            assistant.journal.user_id("ann"), session, base.id
+        bob = assistant.stores.journal.user_id("bob")
+        base = assistant.stores.knowledge_bases.named(bob, "places")
+        session = assistant.stores.journal.open_session(assistant.stores.journal.user_id("ann"))
+        assistant.stores.sessions.talk_over(
+            assistant.stores.journal.user_id("ann"), session, base.id
         )  # by no door there is
         told, _ = talk(assistant, "cheap in the west", "/kb", session=session)
         assert told.count("the knowledge base of this session was removed") == 2
         assert "Pho Lan" not in told
-        (turn,) = assistant.journal.turns(assistant.journal.user_id("ann"), session)
+        (turn,) = assistant.stores.journal.turns(assistant.stores.journal.user_id("ann"), session)
         assert (turn.message, turn.state) == ("cheap in the west", "failed")
 
 
@@ -242,16 +242,16 @@ def test_a_knowledge_base_that_is_gone_or_another_users_answers_nothing(tmp_path
 def test_a_curator_is_told_that_a_rating_teaches_all(tmp_path: Path, shared: bool) -> None:
     with assistant_in(tmp_path) as assistant:
         keep(assistant, "ann", shared=shared)
-        assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="ann"))
+        assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="ann"))
         alone, _ = talk(assistant, "/kb places", "cheap in the west", "/good")
         assert OF_A_CURATOR not in alone
-        assistant.journal.user_id("bob")
+        assistant.stores.journal.user_id("bob")
         among, _ = talk(
             assistant, "/kb places", "cheap in the west", "/good", "/teach Pho Lan is in the west."
         )
         assert among.count(OF_ENTITIES) == 1  # whoever finds it good
         assert among.count(OF_A_CURATOR) == shared
-        assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="bob"))
+        assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="bob"))
         told, _ = talk(assistant, "/kb places", "cheap in the west", "/bad")
         assert OF_A_CURATOR not in told
 

@@ -19,8 +19,10 @@ async def test_an_undo_that_a_later_write_blocks_names_the_command_of_the_chat(t
         (number,) = await remembered(chat, "I like tea.")
 
         def changed(assistant: Assistant, user: int) -> tuple[int, int]:
-            assistant.knowledge.edit(user, number, "I like coffee.")
-            first, second = sorted(receipt.id or 0 for receipt in assistant.knowledge.receipts(user, limit=2))
+            assistant.stores.knowledge.edit(user, number, "I like coffee.")
+            first, second = sorted(
+                receipt.id or 0 for receipt in assistant.stores.knowledge.receipts(user, limit=2)
+            )
             return first, second
 
         first, second = await stored(chat, changed)

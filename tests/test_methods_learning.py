@@ -17,7 +17,6 @@ from tiny_sources import tiny_berts
 
 from agents.base.interfaces import Vectors, Verdict
 from agents.retrieval.reranker import Judgement
-from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
 from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
@@ -32,6 +31,7 @@ from experiments.methods.entropy_minimisation import (
 from experiments.methods.rafe import Rafe, TemplatePolicy, content_words
 from experiments.methods.tent import Tent
 from stores.learning.lessons import Lesson, is_held_out
+from stores.search.encoder_versions import TRAINED
 from stores.vectors.exact import vector_bytes
 
 
@@ -275,6 +275,6 @@ def test_of_both_sides_questions_meet_what_the_last_training_encodes(tmp_path: P
         method.learn([judged(text, 1.0)])
         np.testing.assert_array_equal(method.retrieve(asked, base()).vector, NORTH)
     assert seen == [tmp_path / name / "candidate" / SERVED for name in ("round-1", "round-2")]
-    assert [call["name"] for call in training.calls] == [NAME, NAME]
+    assert [call["name"] for call in training.calls] == [TRAINED, TRAINED]
     assert "update_side both" in method.name
     assert "update_side" not in luf(tmp_path / "query")[0].name

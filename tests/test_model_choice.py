@@ -34,11 +34,11 @@ def asking(folder: Path, base_url: str = "", *, agents: str = "auto") -> Iterato
         data=folder / "data", settings=folder / "settings", cache=folder / "cache", state=folder / "state"
     )
     with closing(made_assistant(place, FakeChat(_never))) as assistant:
-        del assistant.__dict__["chat_model"]
+        del assistant.models.__dict__["chat_model"]
         if base_url:
             model = ModelSettings(backend="openai", base_url=base_url, name="scripted", retries=0)
             memory = MemorySettings(learn=False, agents=agents)  # type: ignore[arg-type]
-            assistant.settings = replace(assistant.settings, model=model, memory=memory)
+            assistant.given.settings = replace(assistant.given.settings, model=model, memory=memory)
         yield assistant
 
 
@@ -49,11 +49,11 @@ def says_of(assistant: Assistant, name: str = "", *typed: str) -> list[str]:
 
 def ask(assistant: Assistant) -> tuple[str, str, str | None]:
     """Who answered the question, what, and which server was asked."""
-    user = assistant.journal.user_id("ann")
+    user = assistant.stores.journal.user_id("ann")
     assistant.catch_up()
-    session = assistant.journal.open_session(user)
-    turn_id = assistant.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
-    turn = assistant.journal.turn(user, turn_id)
+    session = assistant.stores.journal.open_session(user)
+    turn_id = assistant.turns.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+    turn = assistant.stores.journal.turn(user, turn_id)
     return turn.model, turn.answer, turn.details["sent_to"]
 
 
@@ -62,7 +62,7 @@ def test_model_tells_what_is_configured_and_what_the_server_lists(tmp_path: Path
         ScriptedServer(models=["large", "scripted"]) as server,
         asking(tmp_path, server.base_url) as assistant,
     ):
-        where = f"at {assistant.settings.model.server}"
+        where = f"at {assistant.given.settings.model.server}"
         assert says_of(assistant) == [
             f"  1  scripted  ({where}, in the settings, answers now)",
             f"  2  large  ({where})",
@@ -81,9 +81,9 @@ def test_another_model_of_the_server_answers_from_the_next_turn_on(tmp_path: Pat
         [told] = says_of(assistant, "large")
         assert told.startswith("From now on large, at 127.0.0.1:")
         model, answer, sent_to = ask(assistant)
-        assert (model, answer, sent_to) == ("large", SERVER_ANSWERS, assistant.settings.model.server)
+        assert (model, answer, sent_to) == ("large", SERVER_ANSWERS, assistant.given.settings.model.server)
         assert [request.body["model"] for request in server.requests] == ["scripted", "large"]
-        assert assistant.settings.model.name == "scripted"
+        assert assistant.given.settings.model.name == "scripted"
         assert says_of(assistant, "large") == ["large answers already."]
 
 
@@ -92,13 +92,13 @@ def test_the_built_in_model_asks_no_server_for_answers_nor_for_weighing(tmp_path
         ScriptedServer(then=says(SERVER_ANSWERS)) as server,
         asking(tmp_path, server.base_url, agents="model") as assistant,
     ):
-        assistant.__dict__["reader"] = object()  # not asked: only who is to weigh is looked at
-        assert "Chat" in type(assistant._remembering_agents.summarizer).__name__
+        assistant.models.__dict__["reader"] = object()  # not asked: only who is to weigh is looked at
+        assert "Chat" in type(assistant.turns._remembering_agents.summarizer).__name__
         says_of(assistant, "extractive")
         model, answer, sent_to = ask(assistant)
         assert (model, sent_to, server.requests) == ("extractive (quotes only)", "", [])
         assert "10:00" in answer
-        assert "Reader" in type(assistant._remembering_agents.summarizer).__name__
+        assert "Reader" in type(assistant.turns._remembering_agents.summarizer).__name__
         says_of(assistant, "scripted")
         assert ask(assistant)[:2] == ("scripted", SERVER_ANSWERS)
 
@@ -111,7 +111,7 @@ def test_a_name_that_the_server_does_not_list_is_named_with_its_nearest(tmp_path
         with pytest.raises(NotFound) as raised:
             says_of(assistant, "larg")
         assert raised.value.hint == "Did you mean large? /model lists what there is."
-        assert assistant.model_in_use.name == "scripted"
+        assert assistant.models.model_in_use.name == "scripted"
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -122,7 +122,7 @@ def test_where_the_server_tells_no_list_a_name_is_taken_as_it_is(tmp_path: Path,
             assert "it lists none" in says_of(assistant)[2]
             [told] = says_of(assistant, "large")
             assert "which lists no models" in told
-            assert assistant.pipeline.model_name == "large"
+            assert assistant.turns.pipeline.model_name == "large"
 
 
 def test_without_a_server_there_is_the_built_in_model_alone(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_menu_is_answered_by_a_number(tmp_path: Path) -> None:
         assert says_of(assistant, "", "")[-1] == "Left as it is."
         assert says_of(assistant, "", "9")[-1] == "Left as it is."
         assert says_of(assistant, "", "2")[-1].startswith("From now on large")
-        assert assistant.model_in_use.name == "large"
+        assert assistant.models.model_in_use.name == "large"
 
 
 def test_a_name_from_the_server_is_shown_on_one_line_without_control_characters(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path
         assert "scripted" in chat.text.splitlines()[0]
         with ScriptedServer(models=["large"]) as server:
             model = ModelSettings(backend="openai", base_url=server.base_url, name="scripted", retries=0)
-            assistant.settings = replace(assistant.settings, model=model)
+            assistant.given.settings = replace(assistant.given.settings, model=model)
             await chat.asks("/model extractive")
             await chat.until(lambda: "extractive" in chat.text.splitlines()[0])
             await chat.shows("no reply model: answers quote what was found")
@@ -168,9 +168,9 @@ async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path
 def test_system_is_asked_of_all_answers_of_a_chat_and_the_settings_are_sent(tmp_path: Path) -> None:
     with ScriptedServer(then=says(SERVER_ANSWERS)) as server, asking(tmp_path, server.base_url) as assistant:
         sent = Json('{"top_k": 20}')
-        model = replace(assistant.settings.model, stop=Json('["END"]'), extra_body=sent)
-        answer = replace(assistant.settings.answer, system="Answer in verse.")
-        assistant.settings = replace(assistant.settings, model=model, answer=answer)
+        model = replace(assistant.given.settings.model, stop=Json('["END"]'), extra_body=sent)
+        answer = replace(assistant.given.settings.answer, system="Answer in verse.")
+        assistant.given.settings = replace(assistant.given.settings, model=model, answer=answer)
 
         def asked() -> str:
             ask(assistant)
@@ -178,11 +178,11 @@ def test_system_is_asked_of_all_answers_of_a_chat_and_the_settings_are_sent(tmp_
 
         assert asked().endswith("The user asks of all answers:\nAnswer in verse.")
         assert (server.requests[-1].body["stop"], server.requests[-1].body["top_k"]) == (["END"], 20)
-        assistant.instruct("Be curt.")
+        assistant.turns.instruct("Be curt.")
         assert asked().endswith("\nBe curt.")
-        assistant.instruct("")
+        assistant.turns.instruct("")
         assert "asks of all answers" not in asked()
-        assistant.instruct(None)
+        assistant.turns.instruct(None)
         assert asked().endswith("\nAnswer in verse.")
 
 
@@ -211,14 +211,14 @@ def test_tokens_and_their_cost_are_told_of_turn_session_and_chat(tmp_path: Path)
         ScriptedServer([counts, counts, refused], then=says(SERVER_ANSWERS)) as server,
         asking(tmp_path, server.base_url) as assistant,
     ):
-        priced = replace(assistant.settings.model, price_sent=2.0, price_written=10.0)
-        assistant.settings = replace(assistant.settings, model=priced)
-        user = assistant.journal.user_id("ann")
-        session = assistant.journal.open_session(user)
+        priced = replace(assistant.given.settings.model, price_sent=2.0, price_written=10.0)
+        assistant.given.settings = replace(assistant.given.settings, model=priced)
+        user = assistant.stores.journal.user_id("ann")
+        session = assistant.stores.journal.open_session(user)
         for _ in range(2):
-            turn_id = assistant.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+            turn_id = assistant.turns.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
-        told = list(why_lines(assistant, user, assistant.journal.turn(user, turn_id)))
+        told = list(why_lines(assistant, user, assistant.stores.journal.turn(user, turn_id)))
         assert (
             "Tokens: 1,000 sent, 20 written, 0.0022; in this session 2,000 sent, 40 written, 0.0044" in told
         )

@@ -84,12 +84,12 @@ def test_what_cannot_be_done_is_told_and_changes_nothing(assistant: Assistant, l
 
 
 def test_notices_are_told_again_when_they_are_asked_for(assistant: Assistant) -> None:
-    user = assistant.journal.user_id("ann")
+    user = assistant.stores.journal.user_id("ann")
     typed, said = iter(["/notices", "/help", "/notices"]), list[str]()
     chat = PlainChat(
         assistant,
         user,
-        assistant.journal.open_session(user),
+        assistant.stores.journal.open_session(user),
         ask=lambda: next(typed, None),
         say=said.append,
         echoes=True,
@@ -126,8 +126,8 @@ def test_find_in_a_pipe_asks_nothing_and_its_next_line_is_a_message(assistant: A
 
 
 def test_find_says_where_there_is_nothing_and_finds_nothing_of_others(assistant: Assistant) -> None:
-    bob = assistant.journal.user_id("bob")
-    assistant.journal.accept(bob, assistant.journal.open_session(bob), "The cellar is damp.", parts=[])
+    bob = assistant.stores.journal.user_id("bob")
+    assistant.stores.journal.accept(bob, assistant.stores.journal.open_session(bob), "The cellar is damp.", parts=[])
     told, _ = talk(assistant, "/find", "/find cellar")
     assert "Write what to find" in told
     assert "Nothing is found with 'cellar'." in told
@@ -135,10 +135,10 @@ def test_find_says_where_there_is_nothing_and_finds_nothing_of_others(assistant:
 
 
 def test_find_shows_no_more_than_a_page(assistant: Assistant) -> None:
-    user = assistant.journal.user_id("ann")
-    session = assistant.journal.open_session(user)
+    user = assistant.stores.journal.user_id("ann")
+    session = assistant.stores.journal.open_session(user)
     for number in range(23):
-        assistant.journal.accept(user, session, f"The cellar, {number}.", parts=[])
+        assistant.stores.journal.accept(user, session, f"The cellar, {number}.", parts=[])
     told, _ = talk(assistant, "/find cellar")
     assert "The first 20 of 23; a further word leaves fewer." in told
     assert told.count("The cellar, ") - told.count("session 1, The cellar") == 20

@@ -112,14 +112,14 @@ def test_nothing_is_kept_of_a_choice_that_was_not_made(
 ) -> None:
     told, _ = talk(assistant, "First?", "Second?", "/compare", typed, echoes=False)
     assert ("Neither is better: nothing is kept of that." in told) == (kept == 0)
-    with assistant.database.reading() as sql:
+    with assistant.stores.database.reading() as sql:
         assert sql.query(Feedback).count() == 0
 
 
 def test_compare_takes_the_last_session_while_nothing_was_said_in_this_one(assistant: Assistant) -> None:
     _, earlier = talk(assistant, "First?")
-    user = assistant.journal.user_id("ann")
-    empty = assistant.journal.open_session(user)
+    user = assistant.stores.journal.user_id("ann")
+    empty = assistant.stores.journal.open_session(user)
     assert session_to_compare(assistant, user, empty, None) == earlier
     assert session_to_compare(assistant, user, earlier, None) == earlier
     assert session_to_compare(assistant, user, empty, 1) == earlier

@@ -21,7 +21,10 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
 
 
 def titles(assistant: Assistant, shelf: Shelf = "open") -> list[str]:
-    return [line.title for line in assistant.sessions.lines(assistant.journal.user_id("ann"), shelf=shelf)]
+    return [
+        line.title
+        for line in assistant.stores.sessions.lines(assistant.stores.journal.user_id("ann"), shelf=shelf)
+    ]
 
 
 def test_a_session_is_renamed_and_its_old_title_is_given_back_as_told(assistant: Assistant) -> None:
@@ -55,27 +58,27 @@ def test_another_session_is_archived_by_its_number_and_a_deleted_one_comes_back(
     told, _ = talk(assistant, f"/archive {session}")
     assert f"/archive {session} brings it back;" in told
     assert titles(assistant, "archived") == ["About lockers?"]
-    assistant.sessions.delete(assistant.journal.user_id("ann"), session)
+    assistant.stores.sessions.delete(assistant.stores.journal.user_id("ann"), session)
     told, _ = talk(assistant, f"/archive {session}")
     assert "Brought back: “About lockers?”.\n\n" in told
     assert titles(assistant, "archived") == ["About lockers?"]
 
 
 def test_nobody_archives_what_is_anothers(assistant: Assistant) -> None:
-    bob = assistant.journal.user_id("bob")
-    session = assistant.journal.open_session(bob)
-    assistant.journal.accept(bob, session, "Mine.", parts=["Mine."])
+    bob = assistant.stores.journal.user_id("bob")
+    session = assistant.stores.journal.open_session(bob)
+    assistant.stores.journal.accept(bob, session, "Mine.", parts=["Mine."])
     told, _ = talk(assistant, f"/archive {session}")
     assert f"there is no session {session} of yours" in told
-    assert assistant.sessions.shelf(bob, session) == "open"
+    assert assistant.stores.sessions.shelf(bob, session) == "open"
 
 
 def test_what_was_learned_is_told_of_the_last_turn_and_of_one_that_is_named(assistant: Assistant) -> None:
-    user = assistant.journal.user_id("ann")
+    user = assistant.stores.journal.user_id("ann")
     told, session = talk(assistant, "The lift works.", "Is it open?")
-    (first, second) = (turn.id or 0 for turn in assistant.journal.turns(user, session))
+    (first, second) = (turn.id or 0 for turn in assistant.stores.journal.turns(user, session))
     claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
-    assistant.claims.put_one(user, claim, origin="taught", turn_id=first)
+    assistant.stores.claims.put_one(user, claim, origin="taught", turn_id=first)
     told, _ = talk(assistant, "/learned", f"/learned {first}", session=session)
     assert f"Learned from turn {second}:\nNothing new: it was known already" in told
     assert f"Learned from turn {first}:\n" in told
@@ -83,9 +86,9 @@ def test_what_was_learned_is_told_of_the_last_turn_and_of_one_that_is_named(assi
 
 
 def test_nobody_is_told_what_another_taught(assistant: Assistant) -> None:
-    bob = assistant.journal.user_id("bob")
-    session = assistant.journal.open_session(bob)
-    turn = assistant.journal.accept(bob, session, "Mine.", parts=["Mine."]).turn_id
+    bob = assistant.stores.journal.user_id("bob")
+    session = assistant.stores.journal.open_session(bob)
+    turn = assistant.stores.journal.accept(bob, session, "Mine.", parts=["Mine."]).turn_id
     told, _ = talk(assistant, f"/learned {turn}")
     assert "Learned from" not in told
     assert "Mine." not in told

@@ -39,7 +39,7 @@ def says(house: Assistant, user: str, *lines: str, is_typed: bool = True) -> str
     typed = iter(lines)
     PlainChat(
         house,
-        house.journal.user_id(user),
+        house.stores.journal.user_id(user),
         0,
         ask=lambda: next(typed, None),
         say=told.append,
@@ -49,7 +49,9 @@ def says(house: Assistant, user: str, *lines: str, is_typed: bool = True) -> str
 
 
 def own_texts(house: Assistant, user: str) -> list[str]:
-    lines = house.catalogue.lines(house.journal.user_id(user), scope="yours", memories_only=True)
+    lines = house.stores.catalogue.lines(
+        house.stores.journal.user_id(user), scope="yours", memories_only=True
+    )
     return [line.text for line in lines]
 
 
@@ -68,9 +70,9 @@ def test_a_new_session_begins_without_the_writes_of_the_one_before(house: Assist
 @pytest.fixture
 def curated(house: Assistant) -> Removing:
     """Ann has accepted that the handbook be removed, as bob proposed."""
-    house.settings = replace(house.settings, memory=MemorySettings(curators="ann", learn=False))
-    ann, bob = house.journal.user_id("ann"), house.journal.user_id("bob")
-    number = house.proposals.propose_removal(bob, handbook(house))
+    house.given.settings = replace(house.given.settings, memory=MemorySettings(curators="ann", learn=False))
+    ann, bob = house.stores.journal.user_id("ann"), house.stores.journal.user_id("bob")
+    number = house.stores.proposals.propose_removal(bob, handbook(house))
     return Removing(house, ann, decide_proposal(house, "ann", ann, number, accepts=True))
 
 
@@ -87,7 +89,7 @@ class Removing:
         commands = SlashCommands(
             self.house,
             self.user_id,
-            self.house.journal.open_session(self.user_id),
+            self.house.stores.journal.open_session(self.user_id),
             ask=lambda: answer,
             is_asked=answer is not None,
             learn=lambda: None,
@@ -97,7 +99,7 @@ class Removing:
 
     @property
     def is_removed(self) -> bool:
-        return not self.house.catalogue.lines(self.user_id, scope="shared")
+        return not self.house.stores.catalogue.lines(self.user_id, scope="shared")
 
 
 def test_undo_of_what_concerns_every_user_is_asked_about(curated: Removing) -> None:
@@ -119,7 +121,7 @@ def test_through_a_pipe_undo_of_what_concerns_every_user_names_its_number(curate
 
 
 def handbook(house: Assistant) -> int:
-    [line] = house.catalogue.lines(house.journal.user_id("ann"), scope="shared")
+    [line] = house.stores.catalogue.lines(house.stores.journal.user_id("ann"), scope="shared")
     return line.passage_id
 
 
@@ -129,11 +131,11 @@ def test_forgetting_what_somebody_else_shared_asks_to_propose_its_removal(house:
     told = says(house, "bob", forget, "")  # Enter
     assert "nothing was forgotten. Only who added it can take it back" in told
     assert f"{question}\nNothing was proposed.\n" in told
-    assert house.proposals.open() == []
+    assert house.stores.proposals.open() == []
     told = says(house, "bob", forget, "y", "/undo")
     assert "Proposed for removal, as proposal 1" in told
     assert f"Taken back: proposal 1, to remove “{HANDBOOK}”.\n" in told
-    assert house.proposals.open() == []
+    assert house.stores.proposals.open() == []
     assert "Propose" not in says(house, "ann", forget)  # hers: she can forget it
     assert "Propose" not in says(house, "bob", forget, is_typed=False)
 

@@ -29,7 +29,6 @@ from tiny_sources import tiny_berts
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
-from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.outcome import Ended
 from assistant.learning.recipes.retriever import train
 from assistant.learning.recipes.retriever.apart import _write_lessons
@@ -39,6 +38,7 @@ from assistant.settings.config import EncoderSettings, LearningSettings, Setting
 from assistant.wiring.assistant import Assistant
 from stores.database.tables import Judgement
 from stores.learning.lessons import Lesson
+from stores.search.encoder_versions import TRAINED
 from stores.vectors.exact import read_vectors
 
 ASKED = "cat sun key blue".split()
@@ -57,7 +57,7 @@ class TorchEncoder:
         self.version = read_source(self.source, "mean").version()
         weights = folder / "model.onnx"
         if (folder.parent / "modules.json").is_file():  # the served form within a whole candidate
-            self.version = read_source(folder.parent, NAME).version()
+            self.version = read_source(folder.parent, TRAINED).version()
         self._network = load_network(self.source, name="mean")
         self.dimension = self._network.width
         if weights.is_file():
@@ -102,8 +102,8 @@ def exported(network: RetrieverNetwork, folder: Path, _: object) -> tuple[Encode
     (served / "tokenizer.json").write_text("{}")
     described = EncoderDescription.of(
         served,
-        name=NAME,
-        version=read_source(folder, NAME).version(),
+        name=TRAINED,
+        version=read_source(folder, TRAINED).version(),
         dimension=network.width,
         max_tokens=64,
         pooling="mean",
@@ -140,8 +140,8 @@ def judged(tiny: Path) -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     settings = Settings(encoder=EncoderSettings(source=str(tiny)))
     assistant = Assistant(settings, locations(folder), offline=True)
-    assistant.__dict__["wanted_encoder"] = TorchEncoder(tiny)
-    stores = Stores.over(assistant.database)
+    assistant.search.__dict__["wanted_encoder"] = TorchEncoder(tiny)
+    stores = Stores.over(assistant.stores.database)
     ann = stores.journal.user_id("ann")
     for text in WHOLE.values():
         stores.add(ann, document(text, text))
@@ -167,15 +167,15 @@ class World:
         )
         shutil.copytree(judged(tiny), locations(folder).data)
         self.assistant = Assistant(settings, locations(folder), offline=True)
-        self.assistant.__dict__["wanted_encoder"] = TorchEncoder(tiny)
-        self.assistant.__dict__["judge"] = Truth()
+        self.assistant.search.__dict__["wanted_encoder"] = TorchEncoder(tiny)
+        self.assistant.models.__dict__["judge"] = Truth()
 
     def round(
         self, *, train: Callable[..., Path] | None = None, compare: Any = None, seed: int = 1, **more: Any
     ) -> Ended:
         """train, compare: in place of what it does by itself."""
         learner, made = (
-            self.assistant.learner_of("retriever"),
+            self.assistant.learning.learner_of("retriever"),
             over(self.assistant, train=train or train_here),
         )
         settings = {**made.settings, "seed": seed}
@@ -184,16 +184,16 @@ class World:
 
     def falsify(self, share: float) -> None:
         """Of so many questions, held-out ones among them, what answers and what does not change places."""
-        with self.assistant.database.writing() as sql:
+        with self.assistant.stores.database.writing() as sql:
             for row in sql.query(Judgement):
                 if random.Random(row.turn_id).random() < share:
                     row.label = "irrelevant" if row.label == "answer" else "answer"
 
     def found(self) -> float:
         """The share of new questions whose answer comes first."""
-        searching = self.assistant.searching
+        searching = self.assistant.search.searching
         asked = [f"where is the {word} {number}?" for word in ASKED for number in range(1000, 1005)]
-        space = searching.spaces.of(self.assistant.journal.user_id("ann"))
+        space = searching.spaces.of(self.assistant.stores.journal.user_id("ann"))
         first = [searching.retriever.retrieve(q, space).candidates for q in asked]
         texts = [next(c.passage.text for c in found if c.passage.kind == "document") for found in first]
         return sum(text == WHOLE[q.split()[3]] for q, text in zip(asked, texts, strict=True)) / len(asked)
@@ -222,11 +222,11 @@ def test_true_labels_go_live_and_falsified_ones_never_after_them(world: World) -
 
     world.falsify(0.3)
     some = world.round()
-    assert (some.state, world.assistant.live_models.live(ROLE)) == ("refused", first.version)
+    assert (some.state, world.assistant.stores.live_models.live(ROLE)) == ("refused", first.version)
     assert some.figures["comparison"]["nDCG@10"]["low"] <= 0
 
     world.falsify(1.0)  # those that were false are true again, and all others are false
     most = world.round()
-    assert (most.state, world.assistant.live_models.live(ROLE)) == ("refused", first.version)
+    assert (most.state, world.assistant.stores.live_models.live(ROLE)) == ("refused", first.version)
     assert most.figures["comparison"]["nDCG@10"]["gain"] < -0.1
     assert world.found() == good

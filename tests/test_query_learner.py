@@ -22,6 +22,8 @@ from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.models import Models
+from assistant.wiring.parts.search import Search
 from stores.base.errors import BackendMissing
 from stores.learning.follow_ups import FollowUp
 
@@ -69,12 +71,10 @@ class Desk:
         further = Further(PROGRAM, {"seed": 1}, 1, (), self.train)
         monkeypatch.setattr("assistant.learning.recipes.query.recipe.further_of", lambda _: further)
         monkeypatch.setattr("assistant.replay.metrics.held_out_follow_ups.DECIDING", 5)
-        monkeypatch.setattr(
-            Assistant, "query_model_of", lambda _, adapters, threads=0: self.written(adapters)
-        )
+        monkeypatch.setattr(Models, "query_model_of", lambda _, adapters, threads=0: self.written(adapters))
         monkeypatch.setattr(FollowUpSearch, "__init__", lambda *_: None)  # no encoder: what is found is told
         monkeypatch.setattr(FollowUpSearch, "found", lambda _, each, alone: 1.0 if "alone" in alone else 0.2)
-        monkeypatch.setattr(Assistant, "searching", SimpleNamespace(retriever=None, spaces=None))
+        monkeypatch.setattr(Search, "searching", SimpleNamespace(retriever=None, spaces=None))
 
     def written(self, adapters: Path) -> Written:
         self.models.append(Written(adapters))
@@ -100,7 +100,7 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     places.chat_models.mkdir(parents=True)
     (places.chat_models / "smollm2.gguf").write_bytes(b"GGUF")
     assistant = Assistant(Settings(), places, offline=True)
-    stores = Stores.over(assistant.database)
+    stores = Stores.over(assistant.stores.database)
     ann = stores.journal.user_id("ann")
     stores.add(ann, document("rules", "The room opens at ten."))
     [opens] = stores.texts()
@@ -123,8 +123,8 @@ def desk(talked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 def test_a_winner_is_used_at_once_and_stepped_back_from(desk: Desk) -> None:
     assistant = desk.assistant
-    assistant.keep_query_model()
-    ended = assistant.learner_of("query").run()
+    assistant.models.keep_query_model()
+    ended = assistant.learning.learner_of("query").run()
     assert ended.state == "promoted", ended.reason
     first, *_, last = desk.rows
     assert (first["own"], [way for way, _ in first["ways"]][:2]) == (0.2, ["and room 1? 0", "and room 1? 1"])
@@ -133,52 +133,52 @@ def test_a_winner_is_used_at_once_and_stepped_back_from(desk: Desk) -> None:
     assert all(model.is_closed for model in desk.models[1:])
     before = desk.models[0]
     assert (before.adapters, before.is_closed) == (SHIPPED, False)
-    live: Any = assistant.query_model
+    live: Any = assistant.models.query_model
     assert live.adapters.read_bytes() == b"better"
     assert before.is_closed
-    assistant.step_back()
-    back: Any = assistant.query_model
+    assistant.learning.step_back()
+    back: Any = assistant.models.query_model
     assert (back.adapters, live.is_closed) == (SHIPPED, True)
 
 
 def test_where_another_user_comes_the_shipped_one_is_used_again(desk: Desk) -> None:
     assistant = desk.assistant
-    assert assistant.learner_of("query").run().state == "promoted"
-    assert assistant.query_adapters != SHIPPED
-    assistant.journal.user_id("ben")
-    assert assistant.query_adapters == SHIPPED
+    assert assistant.learning.learner_of("query").run().state == "promoted"
+    assert assistant.models.query_adapters != SHIPPED
+    assistant.stores.journal.user_id("ben")
+    assert assistant.models.query_adapters == SHIPPED
 
 
 def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk) -> None:
     assistant = desk.assistant
     taught: FollowUp = next(each for each in lessons_of(assistant).all() if not each.is_held_out)
-    session = assistant.journal.turn(taught.user_id, taught.turn_id).session_id
+    session = assistant.stores.journal.turn(taught.user_id, taught.turn_id).session_id
 
     def forget() -> None:
         from stores.forgetting.forgetting import Forgetting
 
-        Forgetting(assistant.database).forget_sessions(taught.user_id, [session])
+        Forgetting(assistant.stores.database).forget_sessions(taught.user_id, [session])
 
     desk.meanwhile = forget
-    ended = assistant.learner_of("query").run()
+    ended = assistant.learning.learner_of("query").run()
     assert ended.state == "refused"
     assert "forgotten" in ended.reason
-    assert assistant.checkpoints.versions(QUERY.name) == []
+    assert assistant.stores.checkpoints.versions(QUERY.name) == []
 
 
 def test_a_damaged_one_is_told_and_the_shipped_one_used(desk: Desk) -> None:
-    ended = desk.assistant.learner_of("query").run()
-    kept = desk.assistant.checkpoints.place(QUERY.name, ended.version) / SHIPPED.name
-    assert desk.assistant.query_adapters == kept
+    ended = desk.assistant.learning.learner_of("query").run()
+    kept = desk.assistant.stores.checkpoints.place(QUERY.name, ended.version) / SHIPPED.name
+    assert desk.assistant.models.query_adapters == kept
     kept.write_bytes(b"torn")
-    assert desk.assistant.query_adapters == SHIPPED
+    assert desk.assistant.models.query_adapters == SHIPPED
 
 
 def test_without_the_model_it_is_not_trained_and_told_why(desk: Desk) -> None:
-    desk.assistant.query_base = None
-    assert "query" not in desk.assistant.recipes
+    desk.assistant.models.query_base = None
+    assert "query" not in desk.assistant.learning.recipes
     with pytest.raises(BackendMissing) as raised:
-        desk.assistant.learner_of("query")
+        desk.assistant.learning.learner_of("query")
     assert "`vouch models add smollm2`" in raised.value.hint
 
 

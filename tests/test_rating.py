@@ -44,7 +44,7 @@ def test_a_statement_that_nothing_answered_is_no_lesson(tmp_path: Path, answer: 
     with closing(assistant_saying(tmp_path, answer, answer, ANSWER)) as assistant:
         stated = f"I told my sister this: {HANDBOOK}"
         told, _ = talk(assistant, QUESTION, stated, "/good", f"Write to my sister. {stated}")
-        lessons = Lessons(assistant.database)
+        lessons = Lessons(assistant.stores.database)
         assert [lesson.turn_id for lesson in lessons.all()] == [
             1,
             3,
@@ -55,17 +55,17 @@ def test_a_statement_that_nothing_answered_is_no_lesson(tmp_path: Path, answer: 
 
 def test_what_is_private_not_judged_or_only_an_echo_is_not_learned_from(tmp_path: Path) -> None:
     with closing(assistant_saying(tmp_path, *[ANSWER] * 3)) as assistant:
-        ann = assistant.journal.user_id("ann")
-        talk(assistant, QUESTION, session=assistant.journal.open_session(ann, is_private=True))
+        ann = assistant.stores.journal.user_id("ann")
+        talk(assistant, QUESTION, session=assistant.stores.journal.open_session(ann, is_private=True))
         assert rate(assistant, ann, 1, "good") == IS_PRIVATE
         talk(assistant, QUESTION)
-        [shared] = [found.version_id for found in assistant.journal.found_in(ann, 2)]
+        [shared] = [found.version_id for found in assistant.stores.journal.found_in(ann, 2)]
         assert rate(assistant, ann, 2, "good") == rate(assistant, ann, 2, "bad", version_id=shared) == ""
         talk(assistant, QUESTION)
-        found = {each.version_id for each in assistant.journal.found_in(ann, 3)}
+        found = {each.version_id for each in assistant.stores.journal.found_in(ann, 3)}
         [echo] = found - {shared}
         assert rate(assistant, ann, 3, "good", version_id=echo) == CITES_ECHOES
-        with assistant.database.writing() as sql:
+        with assistant.stores.database.writing() as sql:
             for judgement in sql.query(Judgement).all():
                 sql.delete(judgement)
         assert rate(assistant, ann, 2, "good") == NOT_JUDGED

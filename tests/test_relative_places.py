@@ -43,8 +43,8 @@ def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant]
 
 def told_by_a_round(chat: Assistant) -> str:
     told: list[str] = []
-    chat.background_learner.start(told.append, by_itself=False)
-    chat.background_learner.begin()
+    chat.learning.background_learner.start(told.append, by_itself=False)
+    chat.learning.background_learner.begin()
     deadline = time.monotonic() + 300
     while not told:
         assert time.monotonic() < deadline
@@ -56,7 +56,7 @@ def test_a_round_of_a_chat_reads_the_database_and_the_encoder_of_the_chat(
     chat: Assistant, tmp_path: Path
 ) -> None:
     tiny(tmp_path)
-    stores = Stores.over(chat.database)
+    stores = Stores.over(chat.stores.database)
     ann = stores.journal.user_id("ann")
     stores.add(ann, document("key", "the key is on the table"))
     chat.catch_up()
@@ -73,6 +73,6 @@ def test_a_round_of_a_chat_reads_the_database_and_the_encoder_of_the_chat(
 def test_an_encoder_is_kept_by_a_place_that_holds_from_everywhere(chat: Assistant, tmp_path: Path) -> None:
     tiny(tmp_path)
     chat.catch_up()
-    live = chat.encoder_versions.live()
+    live = chat.stores.encoder_versions.live()
     assert live is not None
     assert live.source == str(tmp_path / "mean")

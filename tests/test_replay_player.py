@@ -202,7 +202,7 @@ def test_the_store_of_the_chat_is_not_touched(home: Path, tmp_path: Path) -> Non
 
     live = Assistant(Settings(), locations(home), offline=True)
     live.catch_up()
-    live.journal.user_id("ann")
+    live.stores.journal.user_id("ann")
     live.close()
     before = hash_of(home / "data")
     child_replay(home, tmp_path / "out", hears=True, first=4).play()

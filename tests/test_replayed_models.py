@@ -38,7 +38,7 @@ class Played:
     def __init__(self, folder: Path, tiny: Path, *, side: str) -> None:
         self.folder = folder
         self.world = World(folder, tiny, side=side)
-        self.base = self.world.assistant.encoder.version
+        self.base = self.world.assistant.search.encoder.version
         self.round: Ended | None = None
         self.queries: list[str | None] = []  # the query encoders that were played last
         self.are_the_same = False  # the two models that were played last
@@ -51,7 +51,7 @@ class Played:
     def found_with(self, one: str, other: str = "live", *, backend: Any = "extractive") -> list[str]:
         """The encoder versions that two models search with."""
         settings = replace(
-            self.world.assistant.settings,
+            self.world.assistant.given.settings,
             answer=AnswerSettings(reader=False),
             memory=MemorySettings(learn=False),
             model=ModelSettings(backend=backend, name="chat", base_url="http://127.0.0.1:9"),
@@ -72,11 +72,11 @@ class Played:
         self.are_the_same = conversations.are_the_same
         assert row.message.text.startswith("where")
         found = []
-        self.queries = [assistant.live_models.live(ROLE) for assistant in made]
+        self.queries = [assistant.stores.live_models.live(ROLE) for assistant in made]
         for assistant in made:
-            found.append(assistant.encoder.version)
-            assert assistant.encoder_versions.missing(found[-1]) == 0
-            assistant.database.close()
+            found.append(assistant.search.encoder.version)
+            assert assistant.stores.encoder_versions.missing(found[-1]) == 0
+            assistant.stores.database.close()
         return found
 
 
@@ -92,7 +92,7 @@ def both_sides(
 
 def is_found_by_its_round(played: Played, version: str) -> None:
     """As the terminal names it."""
-    checkpoints, ended = played.world.assistant.checkpoints, played.round
+    checkpoints, ended = played.world.assistant.stores.checkpoints, played.round
     assert ended is not None
     for named in ("{}", "round {}", "candidate {}"):
         found = find_trained(named.format(ended.round_id), checkpoints)
@@ -112,9 +112,9 @@ def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides:
     assert both_sides.found_with("previous") == [base, version]
     assert both_sides.found_with("untrained") == [base, version]
     assert not both_sides.are_the_same
-    assert both_sides.world.assistant.encoder.version == version  # the live store was only read
+    assert both_sides.world.assistant.search.encoder.version == version  # the live store was only read
 
-    assert both_sides.world.assistant.step_back() == base
+    assert both_sides.world.assistant.learning.step_back() == base
     assert both_sides.found_with(version) == [version, base]
     assert both_sides.found_with(version[:14], "previous") == [version, version]
     assert both_sides.are_the_same
@@ -129,19 +129,19 @@ def test_an_encoder_that_saw_what_is_forgotten_is_taken_back(
     both_sides: Played,
 ) -> None:
     assistant, version = both_sides.world.assistant, both_sides.learn()
-    with assistant.database.reading() as sql:
+    with assistant.stores.database.reading() as sql:
         seen = sql.scalars(select(Round)).one().settings["turns"][0]
         asked = sql.scalars(select(PassageIdentity).where(col(PassageIdentity.turn_id) == seen)).one()
         user = sql.get_one(Turn, seen).user_id
-    assistant.knowledge.remember(user, "the dog 7 is in the barn")
+    assistant.stores.knowledge.remember(user, "the dog 7 is in the barn")
     assistant.catch_up()
-    assert assistant.encoder.version == version
-    assert Forgetting(assistant.database).forget(user, [known_id(asked.id)]).models == ("encoder",)
-    assert assistant.encoder.version == both_sides.base
+    assert assistant.search.encoder.version == version
+    assert Forgetting(assistant.stores.database).forget(user, [known_id(asked.id)]).models == ("encoder",)
+    assert assistant.search.encoder.version == both_sides.base
     assistant.catch_up()  # what was told while the other one answered
-    assert assistant.encoder_versions.missing(both_sides.base) == 0
+    assert assistant.stores.encoder_versions.missing(both_sides.base) == 0
     with pytest.raises(CannotUndo):
-        assistant.step_back()  # nobody steps onto it again
+        assistant.learning.step_back()  # nobody steps onto it again
 
 
 def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played) -> None:
@@ -160,7 +160,7 @@ def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_f
     assert played.found_with("previous") == [base, base]
     assert played.queries == [UNTRAINED, version]
     assert not played.are_the_same
-    played.world.assistant.step_back()
+    played.world.assistant.learning.step_back()
     assert played.found_with(version[:6], "untrained") == [base, base]
     assert played.queries == [version, UNTRAINED]
     assert not played.are_the_same

@@ -63,8 +63,8 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
 
 
 def commands(assistant: Assistant) -> SlashCommands:
-    user = assistant.journal.user_id("ann")
-    session = assistant.journal.open_session(user)
+    user = assistant.stores.journal.user_id("ann")
+    session = assistant.stores.journal.open_session(user)
     return SlashCommands(assistant, user, session, ask=lambda: None, is_asked=False, learn=lambda: None)
 
 
@@ -96,10 +96,10 @@ def test_replay_takes_the_number_of_a_session_of_ones_own(
     assistant: Assistant, asked: list[tuple[int, dict[str, Any]]]
 ) -> None:
     keep(assistant, promoted(1, "first-1111"), promoted(2, "second-2222"))
-    bob = assistant.journal.user_id("bob")
-    others = assistant.journal.open_session(bob)
+    bob = assistant.stores.journal.user_id("bob")
+    others = assistant.stores.journal.open_session(bob)
     chat = commands(assistant)
-    first = assistant.journal.open_session(assistant.journal.user_id("ann"))
+    first = assistant.stores.journal.open_session(assistant.stores.journal.user_id("ann"))
     list(chat.run(f"/replay {first}"))
     list(chat.run("/replay session"))
     assert [session for session, _ in asked] == [first, chat.session_id]

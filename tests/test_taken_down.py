@@ -28,5 +28,5 @@ async def test_a_turn_that_ends_while_the_screen_is_taken_down_is_stored_and_no_
         await chat.shows("It opens")
         monkeypatch.setattr(chat.app, "_close_all", take_down_and_go_on)
     assert chat.app.defect is None
-    with assistant_in(tmp_path) as assistant, assistant.database.reading() as sql:
+    with assistant_in(tmp_path) as assistant, assistant.stores.database.reading() as sql:
         assert [turn.answer for turn in sql.query(Turn)] == ["It opens at ten."]

@@ -90,7 +90,7 @@ async def test_a_changed_message_that_cannot_be_kept_leaves_all_as_it_was(tmp_pa
     async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
         await chat.asks("one")
         await chat.asks("two")
-        journal = chat.app.chat.desk._known_assistant.journal
+        journal = chat.app.chat.desk._known_assistant.stores.journal
         accept = journal.accept
 
         def refuse(*_: object, **__: object) -> None:

@@ -80,7 +80,7 @@ async def test_a_message_that_cannot_be_kept_goes_back_to_the_prompt(
         raise StoreUnavailable("the disk is full", hint="Make room.")
 
     async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
-        monkeypatch.setattr(chat.app.chat.desk._known_assistant.journal, "accept", full)
+        monkeypatch.setattr(chat.app.chat.desk._known_assistant.stores.journal, "accept", full)
         await chat.sends("one")
         await chat.shows("not sent: the disk is full. Make room.")
         assert chat.prompt == "one"
@@ -172,7 +172,7 @@ def learned(receipt_id: int, text: str = "The room closes at four.") -> Learned:
 
 
 def remembered(assistant: Assistant, user_id: int, *, text: str) -> int:
-    _, receipt_id = assistant.knowledge.remember(user_id, text)
+    _, receipt_id = assistant.stores.knowledge.remember(user_id, text)
     return receipt_id
 
 

@@ -111,7 +111,7 @@ REPLIES = [["It opens at 10:00 on Saturdays [1]."], ["No."]]
 
 def ratings(chat: ChatOnScreen) -> list[tuple[int, int | None, str, bool]]:
     """Turn, version, rating, and whether it is in force."""
-    with of(chat).database.reading() as sql:
+    with of(chat).stores.database.reading() as sql:
         rows = sql.query(Feedback).order_by(col(Feedback.id)).all()
         return [(f.turn_id, f.version_id, f.rating, f.withdrawn_at is None) for f in rows]
 
@@ -174,7 +174,7 @@ async def test_c_in_training_compares_with_the_model_of_the_marked_round(
 ) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks(QUESTION)
-        checkpoints = of(chat).checkpoints
+        checkpoints = of(chat).stores.checkpoints
         made = tmp_path / "made"
         made.mkdir()
         (made / "model.onnx").write_text("a model")
@@ -264,14 +264,14 @@ async def test_a_choice_leaves_what_was_said_of_a_passage_and_what_others_chose(
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks(QUESTION)
         assistant = of(chat)
-        choices = PairChoices(assistant.database)
+        choices = PairChoices(assistant.stores.database)
         (found,) = choices.found(1, 1)
         assert found.text == CITED
         assert choices.choose(1, 1, [CITED]) == 1
         assert choices.choose(1, 1, [CITED]) == 1  # in place of the earlier one
         assert [kept[3] for kept in ratings(chat)] == [False, True]
-        eve = assistant.journal.user_id("eve")
-        with assistant.database.writing() as sql:
+        eve = assistant.stores.journal.user_id("eve")
+        with assistant.stores.database.writing() as sql:
             hers = Feedback(turn_id=1, user_id=eve, rating="good", created_at=now())
             hers.version_id, hers.reason = 1, REASON
             sql.add(hers)
@@ -279,7 +279,7 @@ async def test_a_choice_leaves_what_was_said_of_a_passage_and_what_others_chose(
         assert [kept[3] for kept in ratings(chat)] == [False, False, True]
         with pytest.raises(Exception, match="no turn 1"):
             choices.choose(eve, 1, [CITED])
-        assistant.journal.rate(1, 1, "bad", version_id=1)
+        assistant.stores.journal.rate(1, 1, "bad", version_id=1)
         assert choices.choose(1, 1, [CITED]) == 0
         (found,) = choices.found(1, 1)
         assert found.helps is False

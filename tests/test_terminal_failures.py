@@ -168,6 +168,6 @@ async def test_a_busy_model_is_tried_again_by_itself_and_esc_ends_every_wait(tmp
         await chat.shows("s · Esc stops")
         await chat.presses("escape")
         await chat.until(lambda: chat.app.chat.talk.is_idle)
-        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+        with chat.app.chat.desk._known_assistant.stores.database.reading() as sql:
             states = [turn.state for turn in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
     assert states == ["failed", "done", "failed", "stopped"]

@@ -97,7 +97,7 @@ async def test_an_answer_is_led_to_where_it_holds_the_words(tmp_path: Path) -> N
 
 async def test_a_turn_far_above_is_led_to(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        journal = chat.app.chat.desk._known_assistant.journal
+        journal = chat.app.chat.desk._known_assistant.stores.journal
         session = journal.open_session(1)
         for number in range(200):
             said = "a needle" if number == 20 else f"hay {number}"

@@ -33,7 +33,9 @@ async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path:
             await chat.until(lambda: isinstance(chat.screen, FindScreen))
             await chat.until(lambda: chat.screen.query_one(Input).value == "under")
             await back_to_the_prompt(chat)
-        memories = chat.app.chat.desk._known_assistant.catalogue.lines(1, scope="yours", memories_only=True)
+        memories = chat.app.chat.desk._known_assistant.stores.catalogue.lines(
+            1, scope="yours", memories_only=True
+        )
         assert [memory.text for memory in memories] == ["I keep the key under the mat."]
         comes_at_once(chat, "f5", *"/exam")
         await chat.until(lambda: isinstance(chat.screen, SessionsScreen))

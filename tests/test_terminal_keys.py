@@ -21,7 +21,7 @@ from stores.database.tables import Feedback, Turn
 def ratings(chat: ChatOnScreen) -> list[tuple[int, str, int | None]]:
     """What is kept of ratings: turn, rating, version."""
     assistant = chat.app.chat.desk._known_assistant
-    with assistant.database.reading() as sql:
+    with assistant.stores.database.reading() as sql:
         return [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]
 
 
@@ -38,7 +38,7 @@ async def test_enter_sends_and_ctrl_j_shift_enter_and_pastes_are_new_lines(tmp_p
         await chat.until(lambda: chat.prompt == "one\ntwo[31m\n")
         chat.app.chat.prompt.put("")
         await chat.asks("//etc is a folder")
-        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+        with chat.app.chat.desk._known_assistant.stores.database.reading() as sql:
             assert [turn.message for turn in sql.query(Turn)] == ["a\nb\nc", "/etc is a folder"]
 
 
@@ -188,7 +188,7 @@ async def test_ctrl_n_begins_a_new_session_and_f5_goes_back(tmp_path: Path) -> N
         assert "in the second session" not in chat.text
         first = chat.app.chat.talk.session_id
         await chat.asks("and on")
-        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+        with chat.app.chat.desk._known_assistant.stores.database.reading() as sql:
             assert [t.session_id == first for t in sql.query(Turn).order_by(Turn.id)] == [True, False, True]
 
 

@@ -23,11 +23,11 @@ def told(chat: ChatOnScreen) -> list[str]:
 
 def long_one(folder: Path, turns: int = TURNS) -> None:
     with assistant_in(folder) as assistant:
-        ann = assistant.journal.user_id("ann")
-        session = assistant.journal.open_session(ann)
+        ann = assistant.stores.journal.user_id("ann")
+        session = assistant.stores.journal.open_session(ann)
         for number in range(turns):
-            turn = assistant.journal.accept(ann, session, f"question {number}", parts=[]).turn_id
-            assistant.journal.finish(turn, Outcome(state="done", answer=f"answer {number}", model="m"))
+            turn = assistant.stores.journal.accept(ann, session, f"question {number}", parts=[]).turn_id
+            assistant.stores.journal.finish(turn, Outcome(state="done", answer=f"answer {number}", model="m"))
 
 
 def all_said(turns: int) -> list[str]:

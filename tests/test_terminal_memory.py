@@ -62,7 +62,7 @@ async def test_the_command_takes_words_and_a_number(tmp_path: Path) -> None:
 async def test_a_number_that_names_no_memory_is_looked_for_or_told_in_the_chat(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         _, gone = await remembered(chat, "My locker number is 214.", "I like tea.")
-        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+        await stored(chat, lambda assistant, user: assistant.stores.knowledge.set_aside(user, [gone]))
         await chat.sends(f"/memory {gone}")  # what is left of it
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.shows(f"Memory {gone}")
@@ -98,7 +98,7 @@ async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
 async def test_the_scopes_have_their_counts_and_tab_goes_through_them(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         keep, gone = await remembered(chat, "I like tea.", "I like coffee.")
-        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+        await stored(chat, lambda assistant, user: assistant.stores.knowledge.set_aside(user, [gone]))
         await stored(chat, partial(put_claim, text="The lift works."))
         await opened(chat)
         assert "All (2)  [Yours (1)]  Shared (1)  Waiting for check (1)  Forgotten (1)" in chat.text
@@ -162,7 +162,7 @@ def _ten_thousand(assistant: Assistant, user: int) -> None:
     from stores.versions.receipts import open_receipt
 
     space = own_space(user)
-    with assistant.database.writing() as sql:
+    with assistant.stores.database.writing() as sql:
         receipt = open_receipt(sql, user, "add", space, "many")
         versions = [NewVersion(text=f"memory {n}", kind="fact") for n in range(10_000)]
         add_versions(sql, space, versions, author="user", receipt_id=receipt)
@@ -176,8 +176,10 @@ async def test_the_box_tells_where_it_is_from_what_checked_it_and_what_became_of
         await chat.asks("I read German and French.")
 
         def learned(assistant: Assistant, user: int) -> int:
-            number, receipt = assistant.knowledge.remember(user, "Reads German.", kind="fact", turn_id=1)
-            with assistant.database.writing() as sql:
+            number, receipt = assistant.stores.knowledge.remember(
+                user, "Reads German.", kind="fact", turn_id=1
+            )
+            with assistant.stores.database.writing() as sql:
                 sql.add(
                     StatedClaim(
                         user_id=user,
@@ -219,7 +221,7 @@ async def test_the_box_tells_where_it_is_from_what_checked_it_and_what_became_of
 
 async def test_what_a_server_was_asked_with_is_told(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        assistant_of(chat).pipeline._server = "api.example.com"
+        assistant_of(chat).turns.pipeline._server = "api.example.com"
         await chat.asks(QUESTION)
         await opened(chat)
         await scope(chat, "Shared")
@@ -235,7 +237,7 @@ async def test_the_page_tells_all_versions_and_text_from_outside_steers_nothing(
             "[bold]x[/bold] \x1b[31mred\x07 [link=a]b[/link",
             "[bold]x[/bold] [31mred [link=a]b[/link",
         )
-        await stored(chat, lambda assistant, user: assistant.knowledge.edit(user, number, hostile))
+        await stored(chat, lambda assistant, user: assistant.stores.knowledge.edit(user, number, hostile))
         await opened(chat)
         assert chat.text.count(shown) == 2
         await chat.opens(PageScreen, "enter")
@@ -253,8 +255,8 @@ async def test_a_check_that_was_taken_back_is_not_told_of_a_memory_that_is_known
         claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
 
         def take_back(assistant: Assistant, user: int) -> None:
-            assistant.claims.put_one(user, claim, origin="share", passage_id=number)
-            with assistant.database.writing() as sql:
+            assistant.stores.claims.put_one(user, claim, origin="share", passage_id=number)
+            with assistant.stores.database.writing() as sql:
                 sql.query(StatedClaim).update({"state": "withdrawn", "status": "correct", "confidence": 0.9})
 
         await stored(chat, take_back)

@@ -49,7 +49,7 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
         await chat.types("lot")
         await chat.opens(MemoryScreen, "enter")
         await chat.until(lambda: texts(chat) == ["I like tea. A lot"])
-        line = await stored(chat, lambda assistant, user: assistant.catalogue.line(user, number))
+        line = await stored(chat, lambda assistant, user: assistant.stores.catalogue.line(user, number))
         assert line.text == "I like tea. A\nlot"
         await chat.presses("u")
         await chat.until(lambda: texts(chat) == ["I like tea."])
@@ -78,7 +78,7 @@ async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path:
         await chat.types(" On Mondays.")
         await chat.opens(MemoryScreen, "enter")
         await chat.shows("stays yours")
-        with assistant_of(chat).database.reading() as sql:
+        with assistant_of(chat).stores.database.reading() as sql:
             [claim] = sql.query(StatedClaim).all()
         assert (claim.text, claim.origin, claim.status) == ("The lift works. On Mondays.", "share", "unknown")
         assert "The lift works." in texts(chat)
@@ -88,7 +88,7 @@ def _shared_fact(assistant: Assistant, user: int) -> None:
     from stores.versions.changes import NewVersion, add_versions
     from stores.versions.receipts import open_receipt
 
-    with assistant.database.writing() as sql:
+    with assistant.stores.database.writing() as sql:
         receipt = open_receipt(sql, user, "add", SHARED, "The lift works.")
         new = NewVersion(text="The lift works.", kind="fact")
         add_versions(sql, SHARED, [new], author="curator", receipt_id=receipt)
@@ -114,7 +114,7 @@ async def test_x_asks_y_forgets_for_good_and_anything_else_keeps(tmp_path: Path)
         await chat.presses("escape")
         await chat.shows("0 yours · 1 shared")
         versions = await stored(
-            chat, lambda assistant, user: assistant.catalogue.history(user, number).versions
+            chat, lambda assistant, user: assistant.stores.catalogue.history(user, number).versions
         )
         assert [version.text for version in versions] == [""]
 
@@ -163,9 +163,9 @@ async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
             from datetime import timedelta
 
             put_claim(assistant, user, text="The lift works.")
-            job = assistant.claim_jobs.take(user, lease=timedelta(seconds=1))
+            job = assistant.stores.claim_jobs.take(user, lease=timedelta(seconds=1))
             assert job is not None
-            assistant.claim_jobs.postpone(job, "no model")
+            assistant.stores.claim_jobs.postpone(job, "no model")
 
         weighs_without_a_model(chat)
         await stored(chat, failed)
@@ -235,7 +235,7 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         await chat.shows("0 yours · 1 shared")
         await chat.until(lambda: "My secret" not in chat.text)
         assert chat.app.chat.drafts.read("another session") == ""
-        with assistant_of(chat).database.reading() as sql:
+        with assistant_of(chat).stores.database.reading() as sql:
             assert [turn.message for turn in sql.query(Turn)] == [""]
             assert [feedback.reason for feedback in sql.query(Feedback)] == []
 
@@ -269,7 +269,7 @@ async def test_a_store_that_cannot_be_read_is_told_and_read_again(
             raise StoreUnavailable("the database is locked by another process", hint="Try again.")
 
         with monkeypatch.context() as patched:
-            patched.setattr(assistant.catalogue, "count", locked, raising=False)
+            patched.setattr(assistant.stores.catalogue, "count", locked, raising=False)
             await chat.presses("f3")
             await chat.shows("Memory cannot be read now: the database is locked by another process")
         await chat.presses("tab", "shift+tab")
@@ -314,7 +314,7 @@ async def test_no_notice_offers_an_undo_that_is_done_already(tmp_path: Path) -> 
 
 
 def _written(assistant: Assistant, user: int, *, text: str) -> int:
-    return assistant.knowledge.remember(user, text)[1]
+    return assistant.stores.knowledge.remember(user, text)[1]
 
 
 # Proposals --------------------------------------------------------------------------------------
@@ -328,11 +328,11 @@ async def test_whom_the_settings_name_decides_a_proposal(tmp_path: Path, key: st
         weighs_without_a_model(chat)
 
         def proposed(assistant: Assistant, _user: int) -> None:
-            assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="ann"))
-            bob = assistant.journal.user_id("bob")
+            assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="ann"))
+            bob = assistant.stores.journal.user_id("bob")
             put_claim(assistant, bob, text="The lift works.")
-            assistant.player.remember(bob, lambda _learned: None)
-            assistant.player.settle()
+            assistant.turns.player.remember(bob, lambda _learned: None)
+            assistant.turns.player.settle()
 
         await stored(chat, proposed)
         await opened(chat)

@@ -19,10 +19,10 @@ async def proposed(chat: ChatOnScreen, action: str, *, is_outdated: bool = False
     """Bob's statement contradicts a shared fact, and ann may decide; returns the fact's passage."""
 
     def propose(assistant: Assistant, user: int) -> int:
-        assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="ann"))
-        stores = Stores.over(assistant.database)
+        assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="ann"))
+        stores = Stores.over(assistant.stores.database)
         passage = share(stores, user)
-        contradict(stores, assistant.journal.user_id("bob"), action, passage)
+        contradict(stores, assistant.stores.journal.user_id("bob"), action, passage)
         if is_outdated:
             rewrite(stores, user, passage, "The room opens at eight.")
         assistant.catch_up()

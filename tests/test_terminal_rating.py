@@ -13,7 +13,7 @@ from stores.conversation.ratings import Ratings
 
 
 def standing(chat: ChatOnScreen) -> dict[int, str]:
-    return Ratings(chat.app.chat.desk._known_assistant.database).of_turns(1, [1, 2, 3])
+    return Ratings(chat.app.chat.desk._known_assistant.stores.database).of_turns(1, [1, 2, 3])
 
 
 def label(chat: ChatOnScreen, turn: int) -> str:

@@ -27,7 +27,7 @@ async def opens_list(chat: ChatOnScreen) -> None:
 
 
 def on_shelf(chat: ChatOnScreen, shelf: Shelf) -> list[str]:
-    database = chat.app.chat.desk._known_assistant.database
+    database = chat.app.chat.desk._known_assistant.stores.database
     return [line.title for line in Sessions(database).lines(1, shelf=shelf)]
 
 
@@ -55,7 +55,7 @@ async def test_questions_of_the_command_stand_on_a_shelf_of_their_own(tmp_path: 
         await chat.presses("f5")
         await chat.shows("[open 1]  archived 0")  # no shelf where nothing was asked so
         await chat.goes_back()
-        asked = chat.app.chat.desk._known_assistant.journal.open_session(1, is_asked=True)
+        asked = chat.app.chat.desk._known_assistant.stores.journal.open_session(1, is_asked=True)
         chat.app.chat.switch_session(asked)
         await chat.until(lambda: chat.app.chat.talk.session_id == asked)
         await chat.asks("about ladders")
@@ -134,7 +134,7 @@ async def test_a_session_is_deleted_or_archived_and_brought_back_by_undo_or_late
 
 async def test_a_long_list_is_told_page_by_page(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        journal = chat.app.chat.desk._known_assistant.journal
+        journal = chat.app.chat.desk._known_assistant.stores.journal
         for number in range(230):
             journal.accept(1, journal.open_session(1), f"session {number:03}", parts=[])
         await opens_list(chat)
@@ -162,7 +162,7 @@ async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) 
 
 async def test_ctrl_r_finds_what_was_sent_in_any_session_but_a_private_one(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
-        journal = chat.app.chat.desk._known_assistant.journal
+        journal = chat.app.chat.desk._known_assistant.stores.journal
         for number in range(150):
             journal.accept(1, journal.open_session(1), f"errand {number}", parts=[])
         private = journal.open_session(1, is_private=True)

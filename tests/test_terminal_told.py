@@ -73,7 +73,7 @@ def test_a_paste_that_ends_its_last_line_has_no_line_behind_it() -> None:
 
 def go_live(chat: ChatOnScreen, version: str) -> None:
     """A round that ends with its model live, as its learner writes it."""
-    rounds = of(chat).rounds
+    rounds = of(chat).stores.rounds
     number = rounds.begin("retriever", {})
     rounds.promote(
         number,
@@ -83,7 +83,7 @@ def go_live(chat: ChatOnScreen, version: str) -> None:
         details={},
         figures={},
         before_the_first="untrained",
-        compared_with={"query encoder": of(chat).live_models.live("query encoder")},
+        compared_with={"query encoder": of(chat).stores.live_models.live("query encoder")},
     )
 
 
@@ -95,7 +95,7 @@ async def test_the_header_tells_which_trained_model_is_live(tmp_path: Path) -> N
         chat.app.chat.heard_of_training("Round 2 went live.")
         told = "0 yours · 1 shared · scripted · model 2"
         await chat.until(lambda: chat.text.splitlines()[0].endswith(told))
-        of(chat).live_models.step_back("query encoder")
+        of(chat).stores.live_models.step_back("query encoder")
         chat.app.chat.heard_of_training("told")
         await chat.until(lambda: chat.text.splitlines()[0].endswith(" · model 1"))
 

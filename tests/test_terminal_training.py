@@ -55,7 +55,7 @@ async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_pat
         await chat.asks("And on Sundays?")
         await chat.asks("/good 1")
         keep(of(chat), promoted())
-        with of(chat).database.writing() as sql:
+        with of(chat).stores.database.writing() as sql:
             made = sql.get_one(Round, 2)
             made.figures = {**made.figures, "measured": running().figures["measured"]}
             made.settings = {**made.settings, "turns": [1, 2, 3, 7], "held_out": 1}
@@ -124,11 +124,11 @@ async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
             await chat.presses("s")
             await chat.shows("End round 1?")
             await chat.opens(TrainingScreen, "n")
-            assert of(chat).rounds.latest(1)[0].state == "running"
+            assert of(chat).stores.rounds.latest(1)[0].state == "running"
             await chat.presses("s")
             await chat.shows("End round 1?")
             await chat.presses("y")
-            await chat.until(lambda: of(chat).rounds.latest(1)[0].state == "stopped")
+            await chat.until(lambda: of(chat).stores.rounds.latest(1)[0].state == "stopped")
             await chat.shows("s start")
             await chat.shows("1  stopped")
 
@@ -176,7 +176,7 @@ async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) ->
         await chat.shows("live model: 1")
         await chat.shows("Vouch uses the model of round 1 again")
         await chat.shows("2  stepped back")
-        assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
+        assert LiveModels(of(chat).stores.database).live("query encoder") == NAMES[0]
         await chat.presses("b")
         await chat.shows("live model: 2")
 
@@ -191,7 +191,7 @@ async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(
         chat.screen._compare = lambda model, name: compared.append((model, name))  # type: ignore[attr-defined]
         await chat.presses("c")
         await chat.shows("The model of round 1 is no longer kept")
-        of(chat).checkpoints.keep("encoder", made, {"encoder_version": "minilm-0123456789ab"})
+        of(chat).stores.checkpoints.keep("encoder", made, {"encoder_version": "minilm-0123456789ab"})
         await chat.presses("c")
         await chat.until(lambda: bool(compared))
         assert compared == [(version, "1")]

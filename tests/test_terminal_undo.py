@@ -100,7 +100,7 @@ async def test_undo_of_what_is_shared_is_asked_about(tmp_path: Path) -> None:
             await chat.presses(key)
             await chat.shows(said)
             await chat.until(lambda: chat.app.chat.talk.is_idle)
-        lines = assistant_of(chat).catalogue.lines(1, scope="shared")
+        lines = assistant_of(chat).stores.catalogue.lines(1, scope="shared")
         assert [line.text for line in lines] == [HANDBOOK]
 
 
@@ -108,7 +108,7 @@ def _shared_fact(assistant: Assistant, user: int) -> Written:
     from stores.versions.changes import NewVersion, add_versions
     from stores.versions.receipts import open_receipt
 
-    with assistant.database.writing() as sql:
+    with assistant.stores.database.writing() as sql:
         receipt = open_receipt(sql, user, "add", SHARED, "The lift works.")
         new = NewVersion(text="The lift works.", kind="fact")
         add_versions(sql, SHARED, [new], author="curator", receipt_id=receipt)
@@ -126,12 +126,12 @@ async def test_x_on_a_shared_passage_asks_and_anything_but_y_proposes_nothing(tm
             assert "Propose to remove, for every user" in chat.text
             await chat.presses(key)
             await chat.shows("nothing was proposed")
-            assert assistant_of(chat).proposals.open() == []
+            assert assistant_of(chat).stores.proposals.open() == []
 
 
 async def test_a_proposal_is_taken_back_by_u_by_undo_and_by_its_name(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        waiting = assistant_of(chat).proposals.open
+        waiting = assistant_of(chat).stores.proposals.open
         await asks_and_opens(chat)
         for number in (1, 2, 3):
             await chat.opens(Question, "home", "x")
@@ -181,12 +181,12 @@ async def test_on_f3_a_proposal_of_somebody_else_is_not_taken_back(tmp_path: Pat
         assert "u takes it back" not in chat.text
         await chat.presses("u")
         await chat.shows("proposal 1 is not one that you made")
-        assert len(assistant_of(chat).proposals.open()) == 1
+        assert len(assistant_of(chat).stores.proposals.open()) == 1
 
 
 def _proposed_by(assistant: Assistant, user: int, *, name: str) -> int:
-    [line] = assistant.catalogue.lines(user, scope="shared")
-    return assistant.proposals.propose_removal(assistant.journal.user_id(name), line.passage_id)
+    [line] = assistant.stores.catalogue.lines(user, scope="shared")
+    return assistant.stores.proposals.propose_removal(assistant.stores.journal.user_id(name), line.passage_id)
 
 
 # Notices ----------------------------------------------------------------------------------------
@@ -211,10 +211,10 @@ async def test_the_strip_names_what_u_takes_back_and_takes_just_that(tmp_path: P
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         await chat.presses("ctrl+g")
         await chat.until(lambda: chat.app.chat.query_one(RateStrip).has_focus)
-        await stored(chat, lambda assistant, user: assistant.knowledge.undo(user, two))  # another chat
+        await stored(chat, lambda assistant, user: assistant.stores.knowledge.undo(user, two))  # another chat
         await chat.presses("u")
         await chat.shows(f"receipt {two} was undone already")
 
 
 def _written(assistant: Assistant, user: int, *, text: str) -> int:
-    return assistant.knowledge.remember(user, text)[1]
+    return assistant.stores.knowledge.remember(user, text)[1]

@@ -29,8 +29,8 @@ async def asks_and_opens(chat: ChatOnScreen) -> None:
 
 
 def own_texts(chat: ChatOnScreen) -> list[str]:
-    user = of(chat).journal.user_id("ann")
-    return [line.text for line in of(chat).catalogue.lines(user, scope="yours", memories_only=True)]
+    user = of(chat).stores.journal.user_id("ann")
+    return [line.text for line in of(chat).stores.catalogue.lines(user, scope="yours", memories_only=True)]
 
 
 async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ async def test_why_beside_the_conversation_follows_the_answers_tells_its_columns
 ) -> None:
     async with on_screen(tmp_path, replies=[["One [1]."], ["Two."]], size=(120, 40)) as chat:
         await chat.asks(QUESTION)
-        with of(chat).database.writing() as sql:
+        with of(chat).stores.database.writing() as sql:
             told: dict[str, Any] = {"turn_id": 1, "version_id": 1, "judge": "reader", "found_rank": 1}
             told["created_at"] = datetime.now(UTC)
             sql.add(Judgement(**told, label="answer", score=0.875, tokens_in=0, tokens_out=0))
@@ -191,6 +191,6 @@ async def test_why_tells_of_an_old_turn_after_a_restart_and_keeps_what_is_said_o
         for key, mark in (("plus", "+"), ("minus", "-")):
             await chat.presses(key)
             await chat.shows(f"[1] {mark}shared")
-        with of(chat).database.reading() as sql:
+        with of(chat).stores.database.reading() as sql:
             kept = [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]  # type: ignore[arg-type]
         assert kept == [(1, "good", 1), (1, "bad", 1)]

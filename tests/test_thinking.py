@@ -118,8 +118,8 @@ async def test_thoughts_are_one_line_that_opens_and_no_part_of_the_answer(tmp_pa
         assert "no: ten" not in chat.text
         assert chat.app.chat.answer.text == "At ten."
     with assistant_in(tmp_path) as assistant:
-        ann = assistant.journal.user_id("ann")
-        kept = assistant.journal.turns(ann, assistant.journal.last_session(ann) or 0)
+        ann = assistant.stores.journal.user_id("ann")
+        kept = assistant.stores.journal.turns(ann, assistant.stores.journal.last_session(ann) or 0)
     assert [turn.answer for turn in kept] == ["At ten.", "At ten."]
     assert "door" not in str([turn.details for turn in kept])
 

@@ -95,9 +95,9 @@ def locations(folder: Path) -> Locations:
 
 
 def fake(assistant: Assistant, training: FakeTraining) -> Assistant:
-    assistant.__dict__["wanted_encoder"] = BASE
-    assistant.__dict__["judge"] = TextJudge()
-    real = assistant.learner_of
+    assistant.search.__dict__["wanted_encoder"] = BASE
+    assistant.models.__dict__["judge"] = TextJudge()
+    real = assistant.learning.learner_of
 
     def learner_of(recipe: str) -> Learner[Any]:
         learner = real(recipe)
@@ -105,7 +105,7 @@ def fake(assistant: Assistant, training: FakeTraining) -> Assistant:
             learner.trainable = over(assistant, train=training)
         return learner
 
-    assistant.__dict__["learner_of"] = learner_of
+    assistant.learning.__dict__["learner_of"] = learner_of
     return assistant
 
 
@@ -114,8 +114,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with judged turns."""
     folder = tmp_path_factory.mktemp("judged")
     assistant = Assistant(Settings(), locations(folder))
-    assistant.__dict__["wanted_encoder"] = BASE
-    stores = Stores.over(assistant.database)
+    assistant.search.__dict__["wanted_encoder"] = BASE
+    stores = Stores.over(assistant.stores.database)
     ann = stores.journal.user_id("ann")
     for text in [*WRONG, ANSWER]:
         stores.add(ann, document(text, text))
@@ -175,8 +175,8 @@ def chat(person: Person) -> Iterator[Assistant]:
 
 
 def first(assistant: Assistant) -> str:
-    searching = assistant.searching
-    space = searching.spaces.of(assistant.journal.user_id("ann"))
+    searching = assistant.search.searching
+    space = searching.spaces.of(assistant.stores.journal.user_id("ann"))
     found = searching.retriever.retrieve("why not?", space).candidates
     return next(each.passage.text for each in found if each.passage.kind == "document")
 
@@ -197,22 +197,22 @@ def texts_encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(
     person: Person, chat: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, vectors = first(chat), findable(chat.database)
+    before, vectors = first(chat), findable(chat.stores.database)
     assert before != ANSWER
     ran = person.train()
     assert ran.stdout.startswith("round 1\tpromoted\tnDCG@10 +")
     assert ran.stderr == ""  # nobody watches a pipe
     assert first(chat) == ANSWER
-    assert findable(chat.database) == vectors  # of documents, bit for bit
+    assert findable(chat.stores.database) == vectors  # of documents, bit for bit
 
-    assert chat.encoder.version == BASE.version
+    assert chat.search.encoder.version == BASE.version
     encoded, trained = texts_encoded(monkeypatch), person.training.shown
     assert person.train("--back").stdout == f"live now: {UNTRAINED}\n"
     assert (encoded, person.training.shown is trained) == ([], True)  # only the pointer is swapped
     assert first(chat) == before
     assert encoded == ["why not?"]
-    assert findable(chat.database) == vectors
-    assert json.loads(person.train("--back", "--json").stdout)["live"] == chat.live_models.live(ROLE)
+    assert findable(chat.stores.database) == vectors
+    assert json.loads(person.train("--back", "--json").stdout)["live"] == chat.stores.live_models.live(ROLE)
     assert first(chat) == ANSWER
 
 
@@ -230,7 +230,7 @@ def test_who_watches_sees_how_far_a_round_is(person: Person, monkeypatch: pytest
 def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) -> None:
     before = first(chat)
     assert "\trefused\t" in person.train(content=BAD).stdout
-    assert (first(chat), chat.live_models.live(ROLE)) == (before, None)
+    assert (first(chat), chat.stores.live_models.live(ROLE)) == (before, None)
     person.train("--require-better", content=BAD, code=1)
 
 
@@ -274,7 +274,7 @@ sys.stdin.read()
 def test_a_round_whose_learner_was_killed_is_told_so_and_makes_room_at_once(
     person: Person, chat: Assistant
 ) -> None:
-    command = [sys.executable, "-c", _HOLDS_A_ROUND, str(chat.locations.data)]
+    command = [sys.executable, "-c", _HOLDS_A_ROUND, str(chat.given.locations.data)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as learner:
         assert learner.stdout is not None
         assert learner.stdout.readline() == "1\n"
@@ -361,7 +361,7 @@ def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.M
     waited: list[bool] = []
 
     def steer() -> None:
-        steering = person.assistants[-1].steering
+        steering = person.assistants[-1].learning.steering
         os.write(write, b"wait answering\n")
         while not steering.is_paused:
             time.sleep(0.01)
@@ -375,7 +375,7 @@ def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.M
     *_, end = [json.loads(line) for line in person.train("--led", str(Path.cwd())).stdout.splitlines()]
     os.close(read)
     assert (end["state"], waited) == ("waiting", [True])
-    assert person.assistants[-1].settings.encoder.threads == LearningSettings().threads
+    assert person.assistants[-1].given.settings.encoder.threads == LearningSettings().threads
     person.training.on_step = lambda: None
     assert '"state": "promoted"' in person.train("--json").stdout
 
@@ -389,12 +389,12 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
     assert new == "0 questions were judged that no round has learned from; with 100 a round begins."
     [said] = steer_training(chat, "back")
     assert said == f"Vouch uses {UNTRAINED} again. /train back takes this back."
-    assert chat.live_models.live(ROLE) == UNTRAINED
+    assert chat.stores.live_models.live(ROLE) == UNTRAINED
     list(steer_training(chat, "pause"))
-    assert chat.background_learner.is_paused
+    assert chat.learning.background_learner.is_paused
     assert list(steer_training(chat, ""))[-1] == "Training in this chat is paused. /train continue goes on."
     list(steer_training(chat, "continue"))
-    assert not chat.background_learner.is_paused
+    assert not chat.learning.background_learner.is_paused
     with pytest.raises(WrongUsage, match=r"There is no /train faster: start, stop, pause"):
         list(steer_training(chat, "faster"))
 
@@ -402,19 +402,19 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
 def test_the_status_of_a_round_tells_how_far_it_is_and_that_it_is_paused(
     person: Person, chat: Assistant
 ) -> None:
-    round_id = chat.rounds.begin("retriever", {})
+    round_id = chat.stores.rounds.begin("retriever", {})
     progress = {"step": 3, "steps": 9, "loss": 0.5, "seconds_left": 240.0}
-    chat.rounds.note(round_id, {"phase": "training", "progress": progress, "is_paused": False})
+    chat.stores.rounds.note(round_id, {"phase": "training", "progress": progress, "is_paused": False})
     cells = person.train("--status").stdout.split("\t")
     assert (cells[1], cells[4]) == ("running", "step 3 of 9, loss 0.50, about 4 min left")
     assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is False
-    chat.rounds.note(round_id, {"is_paused": True})
+    chat.stores.rounds.note(round_id, {"is_paused": True})
     cells = person.train("--status").stdout.split("\t")
     assert (cells[1], cells[4]) == ("paused", "step 3 of 9, loss 0.50, paused")
     assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is True
     with pytest.raises(TryAgain, match="round 1 is paused"):
         person.train()
-    chat.rounds.end(round_id, "stopped", "by command")
+    chat.stores.rounds.end(round_id, "stopped", "by command")
     assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is False
 
 
@@ -512,9 +512,9 @@ def test_who_watches_is_told_of_a_store_that_cannot_be_written(
 def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
     settings = Settings(reranking=RerankingSettings(judge="scores"))
     assistant = Assistant(settings, locations(tmp_path))
-    assistant.__dict__["readings"] = Readings(FixedReader({}))
-    assert isinstance(assistant.judge, ScoreJudge)
-    assert isinstance(assistant.judge_of_candidates, ReaderJudge)
+    assistant.models.__dict__["readings"] = Readings(FixedReader({}))
+    assert isinstance(assistant.models.judge, ScoreJudge)
+    assert isinstance(assistant.models.judge_of_candidates, ReaderJudge)
     assistant.close()
 
 
@@ -575,7 +575,7 @@ def test_a_round_from_end_to_end_with_a_small_network(
     shutil.copytree(export_of_mean(), locations(tmp_path).cache / "encoders")
     assistant = Assistant(settings, locations(tmp_path), offline=True)
     try:
-        stores = Stores.over(assistant.database)
+        stores = Stores.over(assistant.stores.database)
         ann = stores.journal.user_id("ann")
         words = "key table blue where".split()
         for word in words:
@@ -586,17 +586,19 @@ def test_a_round_from_end_to_end_with_a_small_network(
             word, other = words[number % 4], words[(number + 1) % 4]
             verdicts = [(by_word[other], "irrelevant"), (by_word[word], "answer")]
             ask(stores, ann, verdicts, question=f"where is {word}? {number}")
-        assistant.__dict__["judge"] = TextJudge()
-        vectors = findable(assistant.database)
-        before = assistant.encoder.encode_queries(["where is the key?"])
+        assistant.models.__dict__["judge"] = TextJudge()
+        vectors = findable(assistant.stores.database)
+        before = assistant.search.encoder.encode_queries(["where is the key?"])
         phases: list[str] = []
-        ended = assistant.learner_of("retriever").run(tell=lambda progress: phases.append(progress.phase))
+        ended = assistant.learning.learner_of("retriever").run(
+            tell=lambda progress: phases.append(progress.phase)
+        )
         assert (ended.state, ended.reason) == ("refused", "Refused: no held-out question has an answer.")
         assert list(dict.fromkeys(phases)) == ["reading", "training", "exporting", "comparing"]
 
-        round_id = assistant.rounds.begin("retriever", {})
-        details = {"encoder_version": assistant.encoder.version}
-        assistant.rounds.promote(
+        round_id = assistant.stores.rounds.begin("retriever", {})
+        details = {"encoder_version": assistant.search.encoder.version}
+        assistant.stores.rounds.promote(
             round_id,
             ROLE,
             ended.version,
@@ -606,10 +608,10 @@ def test_a_round_from_end_to_end_with_a_small_network(
             before_the_first=UNTRAINED,
             compared_with={ROLE: None},
         )
-        after = assistant.encoder.encode_queries(["where is the key?"])
+        after = assistant.search.encoder.encode_queries(["where is the key?"])
         assert abs(after - before).max() > 1e-3
-        assert findable(assistant.database) == vectors
-        assert assistant.live_models.step_back(ROLE) == UNTRAINED
-        assert (assistant.encoder.encode_queries(["where is the key?"]) == before).all()
+        assert findable(assistant.stores.database) == vectors
+        assert assistant.stores.live_models.step_back(ROLE) == UNTRAINED
+        assert (assistant.search.encoder.encode_queries(["where is the key?"]) == before).all()
     finally:
         assistant.close()

@@ -23,14 +23,14 @@ LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
 @pytest.fixture
 def chat(tmp_path: Path) -> Iterator[Assistant]:
     assistant = Assistant(Settings(), locations(tmp_path))
-    assert not assistant.background_learner.is_leading  # it is made with the real occasions
+    assert not assistant.learning.background_learner.is_leading  # it is made with the real occasions
     yield assistant
     assistant.close()
 
 
 def counts(assistant: Assistant, new: int, awaited: Awaited) -> None:
     told = SimpleNamespace(not_learned=lambda: new, awaited=lambda: awaited)
-    assistant._occasions["retriever"] = told  # type: ignore[assignment]
+    assistant.learning._occasions["retriever"] = told  # type: ignore[assignment]
 
 
 def test_lessons_are_counted_again_when_a_round_ends(chat: Assistant) -> None:

@@ -63,7 +63,7 @@ class HeldAgents:
     def weigh_for(self, assistant: Assistant) -> None:
         fakes: Any = self
         agents = Agents(fakes, fakes, Classifier(shared_from=0.9), fakes)
-        assistant.__dict__["_remembering_agents"] = agents
+        assistant.turns.__dict__["_remembering_agents"] = agents
 
 
 class Chat:
@@ -72,7 +72,7 @@ class Chat:
     def __init__(self, assistant: Assistant, agents: HeldAgents) -> None:
         self.assistant, self.agents = assistant, agents
         self.answer: str | None = None  # to a question; None through a pipe
-        self.user_id = assistant.journal.user_id("ann")
+        self.user_id = assistant.stores.journal.user_id("ann")
         self.commands = self._commands(is_asked=True)
         list(self.commands.run(f"/remember {TEA}"))
 
@@ -81,25 +81,27 @@ class Chat:
         self.commands.session_id, self.commands._here = here.session_id, here._here
 
     def _commands(self, *, is_asked: bool) -> SlashCommands:
-        session_id = self.assistant.journal.open_session(self.user_id)
+        session_id = self.assistant.stores.journal.open_session(self.user_id)
         return SlashCommands(
             self.assistant,
             self.user_id,
             session_id,
             ask=lambda: self.answer,
             is_asked=is_asked,
-            learn=lambda: self.assistant.player.remember(self.user_id, lambda learned: None),
+            learn=lambda: self.assistant.turns.player.remember(self.user_id, lambda learned: None),
         )
 
     def says(self, message: str) -> None:
-        self.assistant.player.play(self.user_id, self.commands.session_id, message, watch=lambda event: None)
+        self.assistant.turns.player.play(
+            self.user_id, self.commands.session_id, message, watch=lambda event: None
+        )
 
     def undo(self) -> list[str]:
         return list(self.commands.run("/undo"))
 
     @property
     def texts(self) -> list[str]:
-        lines = self.assistant.catalogue.lines(self.user_id, scope="yours", memories_only=True)
+        lines = self.assistant.stores.catalogue.lines(self.user_id, scope="yours", memories_only=True)
         return [line.text for line in lines]
 
 
@@ -129,7 +131,7 @@ def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> N
 
 def test_what_goes_on_between_two_looks_is_waited_for(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message's job ends, and that of its claim begins, while jobs and claims are read."""
-    claims, jobs = chat.assistant.claims, chat.assistant.claim_jobs
+    claims, jobs = chat.assistant.stores.claims, chat.assistant.stores.claim_jobs
     of_turn, looks = claims.of_turn, 0
 
     def read_slowly(user_id: int, turn_id: int) -> list[StatedClaim]:
@@ -204,8 +206,8 @@ def test_a_message_whose_weighing_failed_is_told_and_asked_about(chat: Chat) -> 
     chat.agents.failure = ModelUnreachable("the model is away")
     chat.agents.goes_on.set()
     chat.says(LOCKER)
-    chat.assistant.player.remember(chat.user_id, lambda learned: None)
-    chat.assistant.player.settle()
+    chat.assistant.turns.player.remember(chat.user_id, lambda learned: None)
+    chat.assistant.turns.player.settle()
     chat.answer = "n"
     told = chat.undo()
     assert told[0].startswith("Your last message is not checked yet, again after ")
@@ -219,14 +221,14 @@ def test_through_a_pipe_it_refuses_with_the_number(chat: Chat) -> None:
     with pytest.raises(CannotUndo) as refused:
         chat.undo()
     assert refused.value.message == "your last message taught nothing"
-    number = chat.assistant.knowledge.receipts(chat.user_id)[0].id
+    number = chat.assistant.stores.knowledge.receipts(chat.user_id)[0].id
     assert refused.value.hint == f"/undo {number} takes back what was done before it: “{TEA}”."
     assert chat.texts == [TEA]
 
 
 def test_where_nothing_is_learned_nothing_is_waited_for(chat: Chat) -> None:
     chat.says(QUESTION)  # its job is there
-    chat.assistant.settings = replace(chat.assistant.settings, memory=MemorySettings(learn=False))
+    chat.assistant.given.settings = replace(chat.assistant.given.settings, memory=MemorySettings(learn=False))
     assert chat.undo() == [f"Undone: added “{TEA}”."]
 
 

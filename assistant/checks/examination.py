@@ -37,13 +37,13 @@ def examine(assistant: Assistant, how: Look, *, asks_server: bool = False) -> It
 
 def _steps(assistant: Assistant, how: Look, *, asks_server: bool) -> list[_Step]:
     return [
-        _Step("settings file", partial(environment.settings_file, assistant.locations)),
-        _Step("data directory", partial(environment.data_directory, assistant.locations.data)),
-        _Step("database", lambda: stored.database(assistant.database)),
-        _Step("texts", lambda: stored.texts(assistant.database, how), ("database",)),
-        _Step("words", lambda: stored.words(assistant.database, how), ("database",)),
-        _Step("turns", lambda: stored.turns(assistant.database, how), ("database",)),
-        _Step("remembering", lambda: stored.remembering(assistant.database), ("database",)),
+        _Step("settings file", partial(environment.settings_file, assistant.given.locations)),
+        _Step("data directory", partial(environment.data_directory, assistant.given.locations.data)),
+        _Step("database", lambda: stored.database(assistant.stores.database)),
+        _Step("texts", lambda: stored.texts(assistant.stores.database, how), ("database",)),
+        _Step("words", lambda: stored.words(assistant.stores.database, how), ("database",)),
+        _Step("turns", lambda: stored.turns(assistant.stores.database, how), ("database",)),
+        _Step("remembering", lambda: stored.remembering(assistant.stores.database), ("database",)),
         _Step("encoder", lambda: models.encoder(assistant, how), ("database",)),
         _Step("reader", lambda: models.reader(assistant)),
         _Step("vectors", lambda: searched.vectors(assistant, how), ("database", "encoder")),

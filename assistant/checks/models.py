@@ -21,7 +21,10 @@ _EXTRAS = {"llamacpp": "local"}
 def encoder(assistant: Assistant, how: Look) -> Check:
     """Whether the encoders named and in use can be loaded; a damaged export is made anew."""
     repaired: list[str] = []
-    loads: tuple[Callable[[], Encoder], ...] = (lambda: assistant.wanted_encoder, lambda: assistant.encoder)
+    loads: tuple[Callable[[], Encoder], ...] = (
+        lambda: assistant.search.wanted_encoder,
+        lambda: assistant.search.encoder,
+    )
     for load in loads:
         try:
             load()
@@ -29,29 +32,29 @@ def encoder(assistant: Assistant, how: Look) -> Check:
             if not isinstance(error, DamagedEncoder):
                 continue  # search may go on with the encoder used before
 
-            if not (how.repairs and _is_ours(error.folder, assistant.locations.cache)):
+            if not (how.repairs and _is_ours(error.folder, assistant.given.locations.cache)):
                 raise
             _discard(error.folder)
             load()
             repaired.append(f"{error.message}: deleted, and prepared again")
-    used = assistant.encoder
+    used = assistant.search.encoder
     return Check("encoder", "ok", f"{used.version}, {used.dimension} dimensions", repaired=tuple(repaired))
 
 
 def reader(assistant: Assistant) -> Check:
     """Whether the reader can be loaded, where it is used."""
-    settings = assistant.settings
+    settings = assistant.given.settings
     judges = settings.reranking.judge == "reader"
     answers = settings.answer.reader and settings.model.backend == "extractive"
     if not (judges or answers):
         return Check("reader", "ok", "not used: the settings have it neither judge nor answer")
     work = " and ".join([*["judges passages"] * judges, *["finds answers"] * answers])
-    return Check("reader", "ok", f"{assistant.readings.name}, {work}")
+    return Check("reader", "ok", f"{assistant.models.readings.name}, {work}")
 
 
 def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
     """Whether the model is there and answers; it is asked only when that was said."""
-    model = assistant.settings.model
+    model = assistant.given.settings.model
     if model.backend == "extractive":
         return Check(
             "chat model",
@@ -75,7 +78,7 @@ def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
             )
     if not asks_server:
         return Check("chat model", "ok", f"{model.label} {where}, not asked", "--online asks it.")
-    reply = assistant.player.ask_model("Answer with the word yes.")
+    reply = assistant.turns.player.ask_model("Answer with the word yes.")
     return Check("chat model", "ok", f"{model.label} {where} answers ({len(reply)} characters)")
 
 

@@ -17,9 +17,9 @@ _REPAIR = "Run `vouch doctor` without --no-repair."
 
 def vectors(assistant: Assistant, how: Look) -> Check:
     """Whether every live passage has a vector that can be used and is its text's."""
-    encoder, database = assistant.encoder, assistant.database
+    encoder, database = assistant.search.encoder, assistant.stores.database
     told: list[str] = []
-    missing = assistant.indexer.missing_vectors()
+    missing = assistant.search.indexer.missing_vectors()
     if missing:
         told.append(f"{counted(missing, 'passage')} had none")
     malformed = malformed_vectors(
@@ -41,8 +41,8 @@ def vectors(assistant: Assistant, how: Look) -> Check:
         return Check("vectors", "ok", f"every live passage has one; {looked} were encoded again and agree")
     if not how.repairs:
         return Check("vectors", "broken", "; ".join(told), _REPAIR)
-    assistant.indexer.ask_for_missing_vectors()  # for the index, which is written by jobs
-    count = _sum_of(assistant.indexer.encode_everything(), how, "passages encoded")
+    assistant.search.indexer.ask_for_missing_vectors()  # for the index, which is written by jobs
+    count = _sum_of(assistant.search.indexer.encode_everything(), how, "passages encoded")
     return Check(
         "vectors",
         "ok",
@@ -53,7 +53,7 @@ def vectors(assistant: Assistant, how: Look) -> Check:
 
 def _stale(assistant: Assistant, how: Look) -> list[int]:
     """Those of the sample; where it holds one and all can be repaired, of all."""
-    encoder, database = assistant.encoder, assistant.database
+    encoder, database = assistant.search.encoder, assistant.stores.database
     found = stale_vectors(
         database,
         encoder.version,
@@ -90,15 +90,15 @@ def shared_index(assistant: Assistant, how: Look) -> Check:
 
 def _compared(assistant: Assistant, how: Look, repaired: list[str]) -> Check:
     """One comparison; what it repairs is added to `repaired`."""
-    waiting = assistant.indexer.waiting()
+    waiting = assistant.search.indexer.waiting()
     if waiting and how.repairs:
         assistant.catch_up()
-        left = assistant.indexer.waiting()
+        left = assistant.search.indexer.waiting()
         if left < waiting:
             done = counted(waiting - left, "job that waited was", "jobs that waited were")
             repaired.append(f"{done} done")
         waiting = left
-    index = assistant.searching.shared_index
+    index = assistant.search.searching.shared_index
     told = _differences(index, how)
     if told.fault and not how.repairs:
         return Check(_INDEX, "broken", told.fault, _REPAIR)
@@ -110,7 +110,7 @@ def _compared(assistant: Assistant, how: Look, repaired: list[str]) -> Check:
             "It is brought up to date there. To have it repaired here, end that process; run this again.",
         )
     if waiting and how.repairs:
-        raise assistant.indexer.hindrance or StoreUnavailable(
+        raise assistant.search.indexer.hindrance or StoreUnavailable(
             f"{counted(waiting, 'job')} cannot be done", hint="Report it if it stays."
         )
     if told.fault:
@@ -152,9 +152,9 @@ def _differences(index: SharedIndex, how: Look) -> _Told:
 
 def _made_anew(assistant: Assistant, how: Look) -> str | None:
     """Deletes the index's files and fills it again; None where its files are not here to delete."""
-    index = assistant.searching.shared_index
+    index = assistant.search.searching.shared_index
     index.forget()  # before its files go: what is left of them, wherever this ends, is not asked
-    folder = assistant.discard_shared_index()
+    folder = assistant.search.discard_shared_index()
     if folder is None:
         return None
     filled = _filled(index.fill_anew(), how)

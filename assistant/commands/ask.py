@@ -79,27 +79,29 @@ def command(
 
     write_out = printer()
     with call.assistant(limits_turns=True) as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
         if within is not None:
-            assistant.library.named(user_id, within)  # says what it is not
+            assistant.stores.library.named(user_id, within)  # says what it is not
             message = f"{naming(within)} {message}"
         session = session_id if session_id is not None else None
         if last:
-            session = assistant.journal.last_session(user_id)
+            session = assistant.stores.journal.last_session(user_id)
         if session is None:
-            session = assistant.journal.open_session(
+            session = assistant.stores.journal.open_session(
                 user_id, title="(private)" if no_learn else "", is_private=no_learn, is_asked=True
             )
         elif within is not None or material.strip():
-            about = assistant.knowledge_talk.base_of(user_id, session)
+            about = assistant.turns.knowledge_talk.base_of(user_id, session)
             if about is not None:
                 raise WrongUsage(
                     f"session {session} is about the knowledge base {one_line(about.name)} alone",
                     hint="Ask documents and piped text in another session: --new.",
                 )
         if base is not None:
-            assistant.sessions.talk_over(user_id, session, assistant.knowledge_bases.named(user_id, base).id)
+            assistant.stores.sessions.talk_over(
+                user_id, session, assistant.stores.knowledge_bases.named(user_id, base).id
+            )
         chosen: list[Chosen] = []
         accepted: list[Accepted] = []
 
@@ -113,13 +115,13 @@ def command(
             elif isinstance(event, Accepted):
                 accepted.append(event)
 
-        finished = assistant.player.play(
+        finished = assistant.turns.player.play(
             user_id, session, message, watch=watch, material=material, timeout_seconds=call.timeout_seconds
         )
         if call.as_json:
             cited = {source.number for source in finished.cited}
             used = finished.sources
-            states = assistant.catalogue.version_states(user_id, [s.passage.version_id for s in used])
+            states = assistant.stores.catalogue.version_states(user_id, [s.passage.version_id for s in used])
             sure = is_sure(finished.answer)
             nearest = [
                 {"number": s.number, "title": s.passage.title, "text": s.passage.text}
@@ -179,9 +181,9 @@ def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
     from assistant.terminal.engine.notices import Notices
 
     notices = Notices("vouch memory undo")
-    assistant.player.remember(user_id, notices.put)
+    assistant.turns.player.remember(user_id, notices.put)
     try:
-        assistant.player.settle()
+        assistant.turns.player.settle()
     except VouchError as error:
         call.tell(f"Not remembered yet: {error.message}")
     for line in notices.take():

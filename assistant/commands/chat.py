@@ -64,14 +64,14 @@ def command(
 def _session_about(call: Invocation, base: str, session_id: int | None, last: bool) -> int:
     """The session that is to be about this knowledge base: the one that is named, or a new one."""
     with call.assistant() as assistant:
-        journal = assistant.journal
+        journal = assistant.stores.journal
         user_id = journal.user_id(call.user)
-        known = assistant.knowledge_bases.named(user_id, base)
+        known = assistant.stores.knowledge_bases.named(user_id, base)
         if last:
             session_id = journal.last_session(user_id)
         if session_id is None:
             session_id = journal.open_session(user_id)
-        assistant.sessions.talk_over(user_id, session_id, known.id)
+        assistant.stores.sessions.talk_over(user_id, session_id, known.id)
     return session_id
 
 
@@ -93,7 +93,7 @@ def _plain(
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
         say(f"Plain mode, because of {reason}.\n")
     with call.assistant(limits_turns=True) as assistant:
-        journal = assistant.journal
+        journal = assistant.stores.journal
         refusal = _only_to_be_read(assistant, call.user) if is_typed else None
         user_id = journal.user_id(call.user)
         if refusal is None:
@@ -106,9 +106,9 @@ def _plain(
         if session is None and refusal is None:
             session = journal.open_session(user_id)
         if is_typed and not call.is_quiet:
-            yours, shared = assistant.catalogue.counts(user_id)
+            yours, shared = assistant.stores.catalogue.counts(user_id)
             say(
-                f"{assistant.pipeline.model_name} · {yours} passage{'s' if yours != 1 else ''} yours, "
+                f"{assistant.turns.pipeline.model_name} · {yours} passage{'s' if yours != 1 else ''} yours, "
                 f"{shared} shared · "
                 "/help lists commands, Ctrl+D leaves\n\n"
             )
@@ -171,9 +171,9 @@ def _only_to_be_read(assistant: Assistant, user: str) -> VouchError | None:
     """Why a store can only be read; None where it can be written, or holds nothing of the user."""
     from stores.database.write_lock import why_not_writable
 
-    if not assistant.journal.known_user_id(user):
+    if not assistant.stores.journal.known_user_id(user):
         return None
-    return why_not_writable(assistant.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)
+    return why_not_writable(assistant.stores.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)
 
 
 def _typed() -> str | None:

@@ -45,7 +45,7 @@ def list_documents(ctx: click.Context) -> int:
     """List documents with their passages, the day they were read, and whether the file has changed since."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        known = assistant.library.all(assistant.journal.known_user_id(call.user))
+        known = assistant.stores.library.all(assistant.stores.journal.known_user_id(call.user))
     if call.as_json:
         call.give({"documents": [_as_json(each) for each in known]})
         return 0
@@ -66,9 +66,9 @@ def show(ctx: click.Context, name: str) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        found = assistant.library.named(user_id, name)
-        read = [(each, list(assistant.library.passages(each, user_id))) for each in found]
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        found = assistant.stores.library.named(user_id, name)
+        read = [(each, list(assistant.stores.library.passages(each, user_id))) for each in found]
     for document, passages in read:
         if call.as_json:
             told = [{"title": title, "text": text} for title, text in passages]
@@ -92,13 +92,13 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        known = assistant.library.all(user_id)
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        known = assistant.stores.library.all(user_id)
         if names:
-            known = [each for name in names for each in assistant.library.named(user_id, name)]
+            known = [each for name in names for each in assistant.stores.library.named(user_id, name)]
         else:
             sources = [source for each in known if each.is_shared for source in each.sources]
-            others = assistant.stored_documents.of_others(user_id, SHARED, sources)
+            others = assistant.stores.stored_documents.of_others(user_id, SHARED, sources)
             known = [each for each in known if not (each.is_shared and others.keys() & set(each.sources))]
     errors = Errors(call)
     became = [(each, each.on_disk()) for each in known]
@@ -127,9 +127,9 @@ def remove(ctx: click.Context, name: str, shared: bool) -> int:
     """Remove a document, or all of a folder; the files stay, and `vouch memory undo` brings it back."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
-        found = assistant.library.named(user_id, name, shared=shared)
-        receipts = shelf.remove(assistant.stored_documents, user_id, found)
+        user_id = assistant.stores.journal.user_id(call.user)
+        found = assistant.stores.library.named(user_id, name, shared=shared)
+        receipts = shelf.remove(assistant.stores.stored_documents, user_id, found)
     if call.as_json:
         call.give({"removed": [each.source for each in found], "receipts": receipts})
     elif not call.is_quiet:

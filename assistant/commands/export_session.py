@@ -35,12 +35,12 @@ def command(ctx: click.Context, session_id: int, output: Path | None) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         if output is not None:
             turns = write_session(assistant, user_id, session_id, output)
             call.tell(f"{output}: {turns} turns")
             return 0
-        tree = assistant.sessions.tree(user_id, session_id)
+        tree = assistant.stores.sessions.tree(user_id, session_id)
         if call.as_json:
             call.give(session_object(assistant, user_id, tree))
         else:

@@ -47,8 +47,8 @@ def command(
     from assistant.terminal.actions.rating import rate, reaches_all
 
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        assistant.journal.turn(user_id, turn_id)
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        assistant.stores.journal.turn(user_id, turn_id)
         if teach is not None:
             from assistant.terminal.actions.teaching import says_something
             from assistant.terminal.actions.teaching import teach as keep_correction
@@ -70,7 +70,9 @@ def command(
             rating = "good" if good else "bad"
             version_id = None
             if number is not None:
-                cited = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id)}
+                cited = {
+                    f.citation: f.version_id for f in assistant.stores.journal.found_in(user_id, turn_id)
+                }
                 if number not in cited:
                     raise NotFound(f"turn {turn_id} has no source {number}")
                 version_id = cited[number]

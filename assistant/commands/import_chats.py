@@ -63,7 +63,7 @@ def command(ctx: click.Context, file: Path, learn: bool, dry_run: bool) -> int:
             if counts["sessions"]:
                 call.tell(f"`vouch sessions --from {quote(origin)} --delete` takes it out again.")
         if counts["to_learn"]:
-            assistant.indexer.catch_up()
+            assistant.search.indexer.catch_up()
             call.tell("What you stated in them is learned by and by, while you chat.")
     return 0 if counts["read"] else 1
 
@@ -82,7 +82,7 @@ def _take_in(assistant: Assistant, user: str, *, learn: bool) -> Callable[[Seque
     def parts(message: str) -> list[str]:
         return [] if message == NO_WORDS else cut(message, whole_up_to_words=200)
 
-    store, user_id = SessionImport(assistant.database), assistant.journal.user_id(user)
+    store, user_id = SessionImport(assistant.stores.database), assistant.stores.journal.user_id(user)
     written_seconds = 0.0
 
     def take_in(told: Sequence[ToldSession]) -> TakenIn:

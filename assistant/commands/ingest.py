@@ -198,11 +198,11 @@ def store(
 
     lines = _Lines(say, collections)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
-        hindered_before = assistant.indexer.hindrance
+        hindered_before = assistant.search.indexer.hindrance
         try:
-            for step in assistant.ingest.run(
+            for step in assistant.turns.ingest.run(
                 user_id, SHARED if shared else own_space(user_id), to_read, summary=summary
             ):
                 if isinstance(step, UnreadableDocument):
@@ -237,7 +237,7 @@ def store(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
                 f"{errors.count} not readable; {counted(passages)} in {seconds:.1f} s"
             )
-            hindrance = assistant.indexer.hindrance
+            hindrance = assistant.search.indexer.hindrance
             if hindrance is not None and hindered_before is None:  # else it was told already
                 call.tell(f"The shared index waits: {hindrance.message}. {hindrance.hint}")
 

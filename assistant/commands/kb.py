@@ -61,11 +61,11 @@ def add(ctx: click.Context, name: str, file: str, shared: bool) -> int:
     line = call.progress_line()
     change = ""
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
-        base_id = assistant.knowledge_bases.open(user_id, name, shared=shared)
+        base_id = assistant.stores.knowledge_bases.open(user_id, name, shared=shared)
         try:
-            for step in assistant.ingest.run(
+            for step in assistant.turns.ingest.run(
                 user_id,
                 knowledge_space(base_id),
                 [prepared(name, path, read.entities)],
@@ -102,7 +102,7 @@ def list_bases(ctx: click.Context) -> int:
     """List your knowledge bases and the shared ones."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        known = assistant.knowledge_bases.all(assistant.journal.known_user_id(call.user))
+        known = assistant.stores.knowledge_bases.all(assistant.stores.journal.known_user_id(call.user))
     if call.as_json:
         told = [
             {
@@ -132,8 +132,8 @@ def show(ctx: click.Context, name: str) -> int:
     call = Invocation(ctx)
     columns: dict[str, Counter[str]] = {}
     with call.assistant() as assistant:
-        base = assistant.knowledge_bases.named(assistant.journal.known_user_id(call.user), name)
-        for _, entity in assistant.knowledge_bases.entities(base):
+        base = assistant.stores.knowledge_bases.named(assistant.stores.journal.known_user_id(call.user), name)
+        for _, entity in assistant.stores.knowledge_bases.entities(base):
             for column, value in entity.values.items():
                 columns.setdefault(column, Counter())[value] += 1
     if call.as_json:
@@ -163,9 +163,9 @@ def remove(ctx: click.Context, name: str, shared: bool) -> int:
     from stores.base.passages import SHARED, own_space
 
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
-        base = assistant.knowledge_bases.named(user_id, name, shared=shared)
-        receipt_id = assistant.stored_documents.remove(
+        user_id = assistant.stores.journal.user_id(call.user)
+        base = assistant.stores.knowledge_bases.named(user_id, name, shared=shared)
+        receipt_id = assistant.stores.stored_documents.remove(
             user_id,
             base.space,
             [base.name],

@@ -36,10 +36,10 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
     if not text:
         raise WrongUsage("there is nothing to search for")
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         assistant.catch_up()
-        searching = assistant.searching
-        retriever = assistant.retriever_keeping(searching.encoder, count)
+        searching = assistant.search.searching
+        retriever = assistant.search.retriever_keeping(searching.encoder, count)
         found = retriever.retrieve(text, searching.spaces.of(user_id))
         fitting = [c for c in found.candidates if c.lexical > 0 or c.dense >= _ALIKE]
         for candidate in fitting:

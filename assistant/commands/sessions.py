@@ -72,10 +72,10 @@ def command(
     _must_fit(shelf, change, title)
     wanted = query.casefold().split()
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         lines = [
             line
-            for line in assistant.sessions.lines(user_id, shelf=shelf, limit=1_000_000)
+            for line in assistant.stores.sessions.lines(user_id, shelf=shelf, limit=1_000_000)
             if all(word in line.title.casefold() for word in wanted)
             and origin.casefold() in ("", line.origin.casefold())
             and (not named or line.session_id in named)
@@ -89,7 +89,7 @@ def command(
         if change == "erase" and lines and not yes:
             _ask(call, lines)
         _list(call, lines)
-        if shelf == "open" and (asked := assistant.sessions.count(user_id, "asked")):
+        if shelf == "open" and (asked := assistant.stores.sessions.count(user_id, "asked")):
             call.tell(not_listed(asked, "--shelf asked"))
         if change is not None and lines:
             _change(call, assistant, user_id, shelf, change, [line.session_id for line in lines])
@@ -132,9 +132,9 @@ def _rename(
         )
     renamed = []
     for line in lines:
-        old = assistant.sessions.rename(user_id, line.session_id, title)
+        old = assistant.stores.sessions.rename(user_id, line.session_id, title)
         call.tell(f"Renamed: it was “{one_line(old)}”.")
-        renamed.append(replace(line, title=assistant.sessions.title(user_id, line.session_id)))
+        renamed.append(replace(line, title=assistant.stores.sessions.title(user_id, line.session_id)))
     return renamed
 
 
@@ -142,7 +142,7 @@ def _without_those_gone_on_with(
     call: Invocation, assistant: Assistant, user_id: int, lines: Sequence[SessionLine]
 ) -> list[SessionLine]:
     """An import is taken back; what was said here since is not."""
-    gone_on = assistant.sessions.gone_on_with(user_id, [line.session_id for line in lines])
+    gone_on = assistant.stores.sessions.gone_on_with(user_id, [line.session_id for line in lines])
     if gone_on:
         ids = ", ".join(str(session_id) for session_id in sorted(gone_on))
         call.tell(f"Kept, since you went on with them here: {ids}.")
@@ -170,16 +170,16 @@ def _change(
 ) -> None:
     count = f"{len(session_ids)} session{'s' if len(session_ids) != 1 else ''}"
     if change == "archive":
-        assistant.sessions.archive(user_id, *session_ids)
+        assistant.stores.sessions.archive(user_id, *session_ids)
         call.tell(f"Archived: {count}. With --shelf archived, --bring-back.")
     elif change == "delete":
-        assistant.sessions.delete(user_id, *session_ids)
+        assistant.stores.sessions.delete(user_id, *session_ids)
         call.tell(f"Deleted: {count}. With --shelf deleted, --bring-back or --erase.")
     elif change == "bring-back" and shelf == "archived":
-        assistant.sessions.archive(user_id, *session_ids, archived=False)
+        assistant.stores.sessions.archive(user_id, *session_ids, archived=False)
         call.tell(f"Out of the archive: {count}.")
     elif change == "bring-back":
-        assistant.sessions.bring_back(user_id, *session_ids)
+        assistant.stores.sessions.bring_back(user_id, *session_ids)
         call.tell(f"Brought back: {count}.")
     else:
         from assistant.terminal.actions.forgetting import forget_sessions

@@ -41,8 +41,8 @@ def command(ctx: click.Context, turn_id: int | None) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        journal = assistant.journal
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        journal = assistant.stores.journal
         turn = journal.last_turn(user_id) if turn_id is None else journal.turn(user_id, turn_id)
         if call.as_json:
             call.give(_as_json(assistant, user_id, turn))
@@ -54,10 +54,10 @@ def command(ctx: click.Context, turn_id: int | None) -> int:
 
 def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
     assert turn.id is not None, "a stored turn has an id"
-    found = assistant.journal.found_in(user_id, turn.id)
+    found = assistant.stores.journal.found_in(user_id, turn.id)
     versions = [entry.version_id for entry in found]
-    passages = assistant.catalogue.passages_of(user_id, versions)
-    states = assistant.catalogue.version_states(user_id, versions)
+    passages = assistant.stores.catalogue.passages_of(user_id, versions)
+    states = assistant.stores.catalogue.version_states(user_id, versions)
     return {
         "turn": turn.id,
         "session": turn.session_id,
@@ -67,7 +67,7 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
         "state": turn.state,
         "failure": turn.failure,
         "model": turn.model,
-        "trained": assistant.trained_behind(user_id, turn),
+        "trained": assistant.turns.trained_behind(user_id, turn),
         "accepted_at": stamp(turn.accepted_at),
         "answered_at": stamp(turn.answered_at) if turn.answered_at else None,
         "milliseconds": turn.details.get("milliseconds", {}),
@@ -78,7 +78,7 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
             for entry in found
             if entry.version_id in passages
         ],
-        "learned": [claim_as_json(claim) for claim in assistant.claims.of_turn(user_id, turn.id)],
+        "learned": [claim_as_json(claim) for claim in assistant.stores.claims.of_turn(user_id, turn.id)],
     }
 
 

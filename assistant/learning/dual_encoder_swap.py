@@ -16,10 +16,15 @@ from typing import Any
 
 from assistant.search.searching import Searching
 from stores.learning.rounds import GoLive
-from stores.search.encoder_versions import EncoderVersion, EncoderVersions, make_encoder_live
+from stores.search.encoder_versions import (
+    ENCODER_ROLE,
+    TRAINED,
+    EncoderVersion,
+    EncoderVersions,
+    make_encoder_live,
+)
 
-NAME = "trained"  # how the version of such an encoder begins
-RECIPE = "encoder"  # under which its folder is kept
+RECIPE = ENCODER_ROLE  # under which its folder is kept
 _FIRST_STEP = 16  # passages
 _STEP_SECONDS = 0.3  # between two looks whether to wait or stop
 
@@ -78,21 +83,15 @@ class BothSides:
         kept_as: the version under which the folder is kept.
         """
         encoder = self._searching(folder).encoder
-        new = EncoderVersion(encoder.version, f"{NAME}:{kept_as}", encoder.dimension, self._trained_from)
+        new = EncoderVersion(encoder.version, f"{TRAINED}:{kept_as}", encoder.dimension, self._trained_from)
         return lambda sql: make_encoder_live(sql, new)
 
     def tidy(self) -> None:
         """Deletes the vectors and indexes of candidates that neither answer nor did so just before."""
-        for version in self._versions.discard_vectors(beginning=f"{NAME}-"):
+        for version in self._versions.discard_vectors(beginning=f"{TRAINED}-"):
             self._discard_index(version)
 
     def folders_in_use(self) -> set[str]:
         """What the live encoder and the one before are kept as, if they were trained here."""
         both = (self._versions.live(), self._versions.previous())
-        return {folder for known in both if known and (folder := kept_as(known.source))}
-
-
-def kept_as(source: str) -> str:
-    """What an encoder that was trained here is kept as; empty for others."""
-    name, _, kept = source.partition(":")
-    return kept if name == NAME else ""
+        return {folder for known in both if known and (folder := known.kept_as)}

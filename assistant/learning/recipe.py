@@ -13,76 +13,38 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from assistant.learning.lineage import Learnable
 from assistant.learning.outcome import Compared
+from assistant.wiring.parts.trained import SHIPPED, TrainedModel
 from stores.learning.lessons import HeldOut
 from stores.learning.rounds import Require
 
 if TYPE_CHECKING:
-    from agents.backends.query_model import QueryModel
-    from agents.base.interfaces import Encoder, Judge
-    from agents.models.dialogue_generator import DialogueGenerator
-    from agents.models.entity_map import EntityMap
     from assistant.learning.dual_encoder_swap import BothSides
     from assistant.replay.metrics.held_out import Comparison
-    from assistant.search.entity_search import EntitySearch
-    from assistant.search.searching import Searching
-    from assistant.settings.config import LearningSettings, Settings
-    from assistant.settings.locations import Locations
-    from stores.database.database import Database
-    from stores.learning.checkpoints import Checkpoints
-    from stores.search.encoder_versions import EncoderVersion, EncoderVersions
-    from stores.search.knowledge_bases import KnowledgeBases
+    from assistant.settings.config import LearningSettings
+    from assistant.wiring.parts.given import Given
+    from assistant.wiring.parts.models import Models
+    from assistant.wiring.parts.search import Search
+    from assistant.wiring.parts.stores import Stores
 
 L = TypeVar("L", bound=Learnable)
 Compare: TypeAlias = Callable[[Path, Sequence[L], Callable[[int, int], None]], Compared]
-SHIPPED = "shipped"  # in place of a version: what Vouch comes with
 
 
-class House(Protocol):
-    """What recipes are made of; the assistant has it."""
+@dataclass(frozen=True)
+class House:
+    """What recipes are made of."""
 
-    settings: Settings
-    locations: Locations
-
-    @property
-    def database(self) -> Database: ...
-    @property
-    def checkpoints(self) -> Checkpoints: ...
-    @property
-    def encoder_versions(self) -> EncoderVersions: ...
-    @property
-    def wanted_encoder(self) -> Encoder: ...
-    @property
-    def packaged_encoder(self) -> Encoder: ...
-    @property
-    def searching(self) -> Searching: ...
-    @property
-    def judge_of_candidates(self) -> Judge: ...
-    @property
-    def knowledge_bases(self) -> KnowledgeBases: ...
-    @property
-    def entity_search(self) -> EntitySearch: ...
-    @property
-    def entity_map(self) -> EntityMap: ...
-    @property
-    def dialogue_generator(self) -> DialogueGenerator: ...
-    @property
-    def query_base(self) -> Path | None: ...
-    @property
-    def query_adapters(self) -> Path: ...
-    def searching_by(self, version: EncoderVersion | None) -> Searching: ...
-    def searching_in(self, folder: Path) -> Searching: ...
-    def with_queries_by(self, base: Searching, folder: Path) -> Searching: ...
-    def discard_index(self, version: str) -> object: ...
-    def dialogue_generator_in(self, folder: Path | None) -> DialogueGenerator: ...
-    def query_model_of(self, adapters: Path, *, threads: int = 0) -> QueryModel: ...
+    given: Given
+    stores: Stores
+    search: Search
+    models: Models
 
 
 @dataclass(frozen=True)
 class Recipe:
     """One model that is trained from use."""
 
-    name: str
-    role: str  # whose pointer names the model that answers
+    model: TrainedModel  # what it is called, and the role whose pointer names what answers
     about: str  # a heading for its lessons
     gains: str  # what Vouch does better with it, in words
     what_is_a_lesson: str  # a sentence, for who has too few
@@ -91,6 +53,16 @@ class Recipe:
     over: Callable[[House], Trainable[Any]] = field(repr=False)
     chance_of: str = "a word"  # of what its training tells the chance
     lacks: Callable[[House], tuple[str, str] | None] = lambda house: None  # why it cannot, and what to do
+
+    @property
+    def name(self) -> str:
+        """Of the recipe."""
+        return self.model.recipe
+
+    @property
+    def role(self) -> str:
+        """Of the model."""
+        return self.model.role
 
 
 class Counted(Protocol):

@@ -1,22 +1,31 @@
-"""Chooses implementations: this file and its `parts/` are the only ones that know them all.
+"""Chooses implementations: this folder alone knows them all.
 
-    Stores <- Search <- Models <- Turns <- Learning <- Assistant
+    Given -> Stores -> Search -> Models -> Turns
+                              -> Learning
 
-Each adds its parts to those before it, and may use them. Each part is made when it is first asked for, so
-that a command pays for what it uses and nothing else: listing memory loads no encoder, and a small shared
-space opens no ChromaDB.
+Each part is handed those that it needs. What is in a part is made when it is first asked for, so that a
+command pays for what it uses and nothing else: listing memory loads no encoder, and a small shared space
+opens no ChromaDB.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from assistant.learning.recipe import House
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.wiring.learning import Learning
+from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.models import Models
+from assistant.wiring.parts.search import ENCODER_FILES as ENCODER_FILES
+from assistant.wiring.parts.search import QUERY_ENCODER as QUERY_ENCODER
+from assistant.wiring.parts.search import Search, from_everywhere
+from assistant.wiring.parts.stores import Stores
+from assistant.wiring.parts.turns import Turns
 from assistant.wiring.recipes import RECIPES as RECIPES
-from assistant.wiring.search import ENCODER_FILES as ENCODER_FILES
-from assistant.wiring.search import QUERY_ENCODER as QUERY_ENCODER
-from assistant.wiring.search import from_everywhere
 from stores.base.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -25,18 +34,40 @@ if TYPE_CHECKING:
 _ENCODED_AT_ONCE = 200  # passages that a start encodes anew without asking for patience
 
 
-class Assistant(Learning):
+class Assistant:
     """The parts of one running Vouch."""
 
-    _background_change: BackgroundChange | None = None
+    def __init__(
+        self,
+        settings: Settings,
+        locations: Locations,
+        *,
+        api_key: str = "",
+        offline: bool = False,
+        tell: Callable[[str], None] = lambda sentence: None,
+        search: Callable[[Given, Stores], Search] = Search,
+        models: Callable[[Given, Stores, Search], Models] = Models,
+    ) -> None:
+        """tell: is given a sentence for the person when something takes long.
+
+        search, models: in place of the product's, as a replay has them.
+        """
+        self.given = Given(settings, locations, api_key, offline, tell)
+        self.stores = Stores(self.given)
+        self.search = search(self.given, self.stores)
+        self.models = models(self.given, self.stores, self.search)
+        self.turns = Turns(self.given, self.stores, self.search, self.models)
+        house = House(self.given, self.stores, self.search, self.models)
+        self.learning = Learning(house, lambda: self.turns.answers_first)
+        self._background_change: BackgroundChange | None = None
 
     def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
         """The change to the encoder that the settings name; None where that one is live.
 
         One that was stepped back from counts only when `even_declined`.
         """
-        versions = self.encoder_versions
-        live, wanted = versions.live(), self._wanted_version()
+        versions = self.stores.encoder_versions
+        live, wanted = versions.live(), self.search.wanted_version()
         if not wanted or (live is not None and live.version == wanted):
             return None
         if live is not None and live.trained_from == wanted:
@@ -46,11 +77,11 @@ class Assistant(Learning):
         from assistant.search.encoder_change import EncoderChange
         from stores.search.encoder_versions import EncoderVersion
 
-        encoder = self.wanted_encoder
+        encoder = self.search.wanted_encoder
         new = EncoderVersion(
-            encoder.version, from_everywhere(self.settings.encoder.source), encoder.dimension
+            encoder.version, from_everywhere(self.given.settings.encoder.source), encoder.dimension
         )
-        return EncoderChange(versions, new, lambda: self._searching_by(encoder))
+        return EncoderChange(versions, new, lambda: self.search.searching_of(encoder))
 
     def catch_up(self, *, in_background: bool = False) -> None:
         """What a start owes the stores: an encoder that is live, and no job left waiting.
@@ -59,52 +90,44 @@ class Assistant(Learning):
         model is kept.
         """
         if in_background:
-            self.keep_query_model()
+            self.models.keep_query_model()
         change = self.encoder_change()
         if change is not None:
-            live = self.encoder_versions.live()
+            live = self.stores.encoder_versions.live()
             if live is None or change.missing() <= _ENCODED_AT_ONCE:
                 for _ in change.build():
                     pass
                 if live is not None:
-                    self._tell(f"The encoder changed from {live.version} to {change.new.version}.")
+                    self.given.tell(f"The encoder changed from {live.version} to {change.new.version}.")
             else:
-                self._tell(
+                self.given.tell(
                     f"The settings name another encoder, {change.new.version}: {change.cost().told()}. "
                     f"Until that is done, search goes on with {live.version}."
                 )
                 if in_background:
                     from assistant.search.encoder_change import BackgroundChange
 
-                    self._tell("It is done while you chat.")
-                    self._background_change = BackgroundChange(change, self._tell)
+                    self.given.tell("It is done while you chat.")
+                    self._background_change = BackgroundChange(change, self.given.tell)
                     self._background_change.start()
                 else:
-                    self._tell("`vouch encoder --build` does it now; `vouch chat` does it while it is open.")
+                    self.given.tell(
+                        "`vouch encoder --build` does it now; `vouch chat` does it while it is open."
+                    )
         from stores.forgetting.forgetting import Forgetting
 
         with suppress(StoreUnavailable):  # another process reads: the bytes go at the next start
-            Forgetting(self.database).compact(patience_seconds=2)
-        indexer = self.indexer
+            Forgetting(self.stores.database).compact(patience_seconds=2)
+        indexer = self.search.indexer
         indexer.catch_up()
         if indexer.hindrance is not None:
-            self._tell(f"The shared index waits: {indexer.hindrance.message}. {indexer.hindrance.hint}")
+            self.given.tell(f"The shared index waits: {indexer.hindrance.message}. {indexer.hindrance.hint}")
 
     def close(self) -> None:
-        made = self.__dict__
-        if self._query_model is not None:
-            self._query_model[1].close()
-        if "background_learner" in made:
-            self.background_learner.close()
+        self.models.close()
+        self.learning.close()
         if self._background_change is not None:
             self._background_change.stop()
-        if "player" in made:
-            self.player.close()
-        if "_indexes" in made:
-            self._indexes.close()
-        if "database" in made:
-            self.database.close()
-        if "this_process" in made:
-            self.this_process.close()
-        if self._directory_lock is not None:
-            self._directory_lock.close()
+        self.turns.close()
+        self.search.close()
+        self.stores.close()

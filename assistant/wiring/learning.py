@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -10,23 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.learning.recipe import limits_of
 from assistant.learning.recipes.retriever.recipe import RETRIEVER
+from assistant.wiring.parts.search import QUERY_ENCODER
 from assistant.wiring.recipes import RECIPES
-from assistant.wiring.search import QUERY_ENCODER
-from assistant.wiring.turns import Turns
 from stores.base.errors import BackendMissing, DamagedEncoder
 
 if TYPE_CHECKING:
-    from agents.base.interfaces import Judge
+    from assistant.background.priority import AnswersFirst
     from assistant.learning.background import BackgroundLearner
     from assistant.learning.learner import Learner
+    from assistant.learning.recipe import House
     from assistant.learning.schedule import Occasions
     from assistant.learning.steering import Steering
 
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
 
 
-class Learning(Turns):
+class Learning:
     """What trains models from use."""
+
+    def __init__(self, house: House, answers_first: Callable[[], AnswersFirst]) -> None:
+        self._house, self._answers_first = house, answers_first
 
     @cached_property
     def background_learner(self) -> BackgroundLearner:
@@ -40,16 +44,16 @@ class Learning(Turns):
             came_to_nothing=self.came_to_nothing,
             gains={name: recipe.gains for name, recipe in RECIPES.items()},
         )
-        self._answers_first.watch(made.answering)
+        self._answers_first().watch(made.answering)
         return made
 
     def led_command(self, name: str, *arguments: str) -> list[str]:
         """A command over the same data, for a process that this one leads; to be begun in `SOURCES`."""
         command = [sys.executable, "-m", "assistant.cli", name, *arguments, "--led", _working_folder()]
-        command += ["--data", str(self.locations.data.resolve())]
-        if self.locations.settings.is_file():
-            command += ["--settings", str(self.locations.settings.resolve())]
-        return [*command, "--offline"] if self._offline else command
+        command += ["--data", str(self._house.given.locations.data.resolve())]
+        if self._house.given.locations.settings.is_file():
+            command += ["--settings", str(self._house.given.locations.settings.resolve())]
+        return [*command, "--offline"] if self._house.given.offline else command
 
     @cached_property
     def steering(self) -> Steering:
@@ -64,17 +68,17 @@ class Learning(Turns):
 
         self.require_trainable(recipe)
         return Learner(
-            RECIPES[recipe].over(self),
-            rounds=self.rounds,
-            live_models=self.live_models,
-            checkpoints=self.checkpoints,
-            fewest=self.settings.learning.fewest_lessons,
+            RECIPES[recipe].over(self._house),
+            rounds=self._house.stores.rounds,
+            live_models=self._house.stores.live_models,
+            checkpoints=self._house.stores.checkpoints,
+            fewest=self._house.given.settings.learning.fewest_lessons,
             steering=self.steering,
         )
 
     def require_trainable(self, recipe: str) -> None:
         """Raises `BackendMissing` where its model cannot be trained here."""
-        if lacks := RECIPES[recipe].lacks(self):
+        if lacks := RECIPES[recipe].lacks(self._house):
             model = RECIPES[recipe].role
             raise BackendMissing(f"The {model} cannot be trained here: {lacks[0]}", hint=lacks[1])
 
@@ -83,13 +87,13 @@ class Learning(Turns):
         from assistant.learning.schedule import Occasions
 
         if recipe not in self._occasions:
-            learning = self.settings.learning
+            learning = self._house.given.settings.learning
             self._occasions[recipe] = Occasions(
                 recipe,
-                RECIPES[recipe].lessons(self),
-                self.rounds,
-                self.live_models,
-                now_trained=lambda: RECIPES[recipe].over(self),
+                RECIPES[recipe].lessons(self._house),
+                self._house.stores.rounds,
+                self._house.stores.live_models,
+                now_trained=lambda: RECIPES[recipe].over(self._house),
                 fewest=learning.fewest_lessons,
                 new_lessons=learning.new_lessons,
                 hours=learning.hours,
@@ -105,7 +109,7 @@ class Learning(Turns):
     @property
     def recipes(self) -> list[str]:
         """What can be trained here; that which is due first goes first."""
-        return [name for name, recipe in RECIPES.items() if recipe.lacks(self) is None]
+        return [name for name, recipe in RECIPES.items() if recipe.lacks(self._house) is None]
 
     def recipe_due(self) -> str:
         """What a round that begins now is to train; empty where none is due."""
@@ -113,7 +117,8 @@ class Learning(Turns):
 
     def recipe_wanted(self) -> str:
         """The same for who asks for a round: one that was left goes on, else what has enough lessons."""
-        left = next((recipe for recipe in self.recipes if self.rounds.abandoned(recipe) is not None), "")
+        rounds = self._house.stores.rounds
+        left = next((recipe for recipe in self.recipes if rounds.abandoned(recipe) is not None), "")
         enough = (recipe for recipe in self.recipes if self.occasions_of(recipe).has_enough())
         return left or self.recipe_due() or next(enough, self.recipes[0])
 
@@ -128,16 +133,21 @@ class Learning(Turns):
 
         recipe: of which; by default of the last round that went live.
         """
-        promoted = [row for row in self.rounds.latest() if row.state == "promoted"]
+        promoted = [row for row in self._house.stores.rounds.latest() if row.state == "promoted"]
         last = next((row for row in promoted if recipe in ("", row.recipe)), None)
         trained = RECIPES.get(last.recipe if last is not None else recipe, RETRIEVER)
         if trained != RETRIEVER:
-            return self.live_models.step_back(trained.role)
+            return self._house.stores.live_models.step_back(trained.role)
         if last is None or last.figures.get("side") != "both":
-            return self.live_models.step_back(QUERY_ENCODER)
-        if (previous := self.encoder_versions.previous()) is not None:
-            self.searching_with(previous)  # raises where it cannot be had: by it nothing would be found
-        return self.encoder_versions.step_back().version
+            return self._house.stores.live_models.step_back(QUERY_ENCODER)
+        versions = self._house.stores.encoder_versions
+        if (previous := versions.previous()) is not None:
+            self._house.search.searching_with(previous)  # raises where it cannot be had
+        return versions.step_back().version
+
+    def close(self) -> None:
+        if "background_learner" in self.__dict__:
+            self.background_learner.close()
 
     def keeps_model(self, version: str) -> bool:
         """Whether the model that a round made, of the query side or of both, is still here."""
@@ -146,23 +156,15 @@ class Learning(Turns):
         from assistant.learning.dual_encoder_swap import RECIPE
         from assistant.learning.promotion import SERVED
 
-        if any(version in self.checkpoints.versions(recipe) for recipe in RECIPES):
+        checkpoints = self._house.stores.checkpoints
+        if any(version in checkpoints.versions(recipe) for recipe in RECIPES):
             return True
-        for kept in self.checkpoints.versions(RECIPE):
+        for kept in checkpoints.versions(RECIPE):
             with suppress(DamagedEncoder):
-                made = EncoderDescription.read(self.checkpoints.place(RECIPE, kept) / SERVED).version
+                made = EncoderDescription.read(checkpoints.place(RECIPE, kept) / SERVED).version
                 if made == first_version(version):
                     return True
         return False
-
-    @property
-    def judge_of_candidates(self) -> Judge:
-        """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
-        if self.settings.reranking.judge != "scores":
-            return self.judge
-        from agents.retrieval.reader_judge import ReaderJudge
-
-        return ReaderJudge(self.readings, self.languages)
 
 
 def _working_folder() -> str:

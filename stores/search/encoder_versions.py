@@ -22,6 +22,7 @@ from stores.versions.changes import ask_to_index
 from stores.versions.live import without_vector
 
 ENCODER_ROLE = "encoder"
+TRAINED = "trained"  # how version and source begin of an encoder that was trained here
 _AT_ONCE = 2_000  # versions in one job
 
 
@@ -33,6 +34,12 @@ class EncoderVersion:
     source: str  # as the settings named it; empty is the one that comes with Vouch
     dimension: int
     trained_from: str = ""  # the version that the settings name, where it was made of that one here
+
+    @property
+    def kept_as(self) -> str:
+        """What an encoder that was trained here is kept as; empty for others."""
+        name, _, kept = self.source.partition(":")
+        return kept if name == TRAINED else ""
 
 
 class EncoderVersions:

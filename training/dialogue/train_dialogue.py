@@ -204,7 +204,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            train(arguments, Strings(assistant.packaged_encoder))
+            train(arguments, Strings(assistant.models.packaged_encoder))
 
 
 if __name__ == "__main__":

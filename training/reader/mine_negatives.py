@@ -97,8 +97,8 @@ def store(assistant: Assistant, passages: Sequence[Passage]) -> None:
         for passage in passages
     ]
     began = time.monotonic()
-    user = assistant.journal.user_id(_USER)
-    steps = assistant.ingest.run(user, SHARED, documents, summary="passages to learn from")
+    user = assistant.stores.journal.user_id(_USER)
+    steps = assistant.turns.ingest.run(user, SHARED, documents, summary="passages to learn from")
     for done, _ in enumerate(steps, start=1):
         if done % 1000 == 0:
             rate = done / (time.monotonic() - began)
@@ -107,10 +107,10 @@ def store(assistant: Assistant, passages: Sequence[Passage]) -> None:
 
 def mined(assistant: Assistant, questions: Sequence[Question]) -> dict[str, list[str]]:
     """By question: passages of other articles without an answer that the search ranks first, best first."""
-    space = assistant.spaces.of(assistant.journal.user_id(_USER))
+    space = assistant.search.spaces.of(assistant.stores.journal.user_id(_USER))
     found: dict[str, list[str]] = {}
     for question in questions:
-        candidates = assistant.searching.retriever.retrieve(question.text, space).candidates
+        candidates = assistant.search.searching.retriever.retrieve(question.text, space).candidates
         about = question.article.replace("_", " ")
         wrong = [
             candidate.passage.external_id

@@ -32,12 +32,12 @@ def pending(ctx: click.Context, retry: bool) -> int:
     """Show what you said that is not weighed yet, and why it waits. Exits with 1 when nothing waits."""
     call = Invocation(ctx)
     with call.assistant(limits_turns=True) as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         if retry and user_id:
-            assistant.claim_jobs.retry_now(user_id)
+            assistant.stores.claim_jobs.retry_now(user_id)
             _learn(assistant, user_id, call)
-        jobs = assistant.claim_jobs.waiting(user_id)
-        claims = {claim.id: claim for claim in assistant.claims.pending(user_id)}
+        jobs = assistant.stores.claim_jobs.waiting(user_id)
+        claims = {claim.id: claim for claim in assistant.stores.claims.pending(user_id)}
         for job in jobs:
             about = _about(assistant, user_id, job, claims.get(job.subject_id))
             if call.as_json:
@@ -56,8 +56,8 @@ def edit(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
     """Give a memory of yours another text; without TEXT, in your editor. With - it is read from a pipe."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        old = assistant.catalogue.line(user_id, passage_id).text
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        old = assistant.stores.catalogue.line(user_id, passage_id).text
         new = sys.stdin.read() if text == ("-",) else " ".join(text)
         if not text:
             if call.no_input or not sys.stdin.isatty():
@@ -66,7 +66,7 @@ def edit(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
         if new.strip() == old.strip():
             call.tell("Nothing was changed.")
             return 1
-        receipt_id = assistant.knowledge.edit(user_id, passage_id, new)
+        receipt_id = assistant.stores.knowledge.edit(user_id, passage_id, new)
         assistant.catch_up()
     if call.as_json:
         call.give({"passage": passage_id, "receipt": receipt_id})
@@ -86,8 +86,8 @@ def both(ctx: click.Context, passage_id: int) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        receipt_id, others = assistant.statement_links.keep_both(user_id, passage_id)
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        receipt_id, others = assistant.stores.statement_links.keep_both(user_id, passage_id)
     if call.as_json:
         named = [other.passage_id for other in others]
         call.give({"passage": passage_id, "both_hold": named, "receipt": receipt_id})
@@ -107,9 +107,9 @@ def instead(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
 
     call, written = Invocation(ctx), " ".join(text)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        older = assistant.catalogue.line(user_id, passage_id)
-        newer_id, receipt_id = assistant.statement_links.instead(user_id, passage_id, written)
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        older = assistant.stores.catalogue.line(user_id, passage_id)
+        newer_id, receipt_id = assistant.stores.statement_links.instead(user_id, passage_id, written)
         assistant.catch_up()
     if call.as_json:
         call.give({"passage": newer_id, "instead_of": passage_id, "receipt": receipt_id})
@@ -128,8 +128,8 @@ def link(ctx: click.Context, one: int, other: int, kind: LinkKind) -> int:
     """Say what the later of two memories of yours does to the earlier. Your word counts before all others."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        receipt_id = assistant.statement_links.say(user_id, one, other, kind)
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        receipt_id = assistant.stores.statement_links.say(user_id, one, other, kind)
     if call.as_json:
         call.give({"memories": [one, other], "kind": kind, "receipt": receipt_id})
     else:
@@ -152,7 +152,7 @@ def share(ctx: click.Context, passage_id: int) -> int:
     from assistant.terminal.actions.sharing import share_memory, shared_line
 
     with call.assistant(limits_turns=True) as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         assistant.catch_up()
         learned = share_memory(assistant, user_id, passage_id)
     if learned is None:
@@ -185,14 +185,14 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdr
         raise WrongUsage("--accept, --refuse and --withdraw exclude one another")
     with call.assistant() as assistant:
         if withdraw is not None:
-            assistant.proposals.withdraw(assistant.journal.known_user_id(call.user), withdraw)
+            assistant.stores.proposals.withdraw(assistant.stores.journal.known_user_id(call.user), withdraw)
             click.echo(f"{withdraw}\twithdrawn")
             return 0
         if accept is None and refuse is None:
             from assistant.terminal.facts.proposals import proposals_shown
 
-            user_id = assistant.journal.known_user_id(call.user)
-            own = {it.id for it in assistant.proposals.of_user(user_id)}
+            user_id = assistant.stores.journal.known_user_id(call.user)
+            own = {it.id for it in assistant.stores.proposals.of_user(user_id)}
             found = proposals_shown(assistant, user_id)
             for proposal in found:
                 is_own = proposal.id in own
@@ -201,14 +201,14 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdr
                 )
             return 0 if found else 1
         _must_be_curator(call)
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.stores.journal.user_id(call.user)
         if refuse is not None:
-            assistant.proposals.refuse(user_id, refuse)
+            assistant.stores.proposals.refuse(user_id, refuse)
             click.echo(f"{refuse}\trefused")
             return 0
         assert accept is not None, "one of both was given"
-        action = assistant.proposals.action(accept)
-        passage_id, receipt_id = assistant.proposals.accept(user_id, accept)
+        action = assistant.stores.proposals.action(accept)
+        passage_id, receipt_id = assistant.stores.proposals.accept(user_id, accept)
         assistant.catch_up()
     done = {"modify": "changed ", "delete": "removed "}.get(action, "")
     click.echo(f"{accept}\taccepted\t{done}shared passage {passage_id}")
@@ -243,15 +243,15 @@ def _learn(assistant: Assistant, user_id: int, call: Invocation) -> None:
     from assistant.terminal.engine.notices import Notices
 
     notices = Notices("vouch memory undo")
-    assistant.player.remember(user_id, notices.put)
-    assistant.player.settle()
+    assistant.turns.player.remember(user_id, notices.put)
+    assistant.turns.player.settle()
     for line in notices.take():
         call.tell(line)
 
 
 def _about(assistant: Assistant, user_id: int, job: WaitingJob, claim: StatedClaim | None) -> str:
     if job.kind == "summarize":
-        return assistant.journal.turn(user_id, job.subject_id).message
+        return assistant.stores.journal.turn(user_id, job.subject_id).message
     return claim.text if claim is not None else ""
 
 

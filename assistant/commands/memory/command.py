@@ -87,8 +87,8 @@ def list_passages(
         query = " ".join(filter(None, (query, *words)))
     memories_only = kind is None and query is None
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        lines = assistant.catalogue.lines(
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        lines = assistant.stores.catalogue.lines(
             user_id,
             scope=scope,
             kind=None if kind == "all" else kind,
@@ -130,10 +130,10 @@ def show(ctx: click.Context, passage_id: int) -> int:
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        history = assistant.catalogue.history(user_id, passage_id)
-        claims = assistant.claims.of_passage(user_id, passage_id)
-        evidence = assistant.catalogue.passages_of(user_id, deciding_versions(claims))
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        history = assistant.stores.catalogue.history(user_id, passage_id)
+        claims = assistant.stores.claims.of_passage(user_id, passage_id)
+        evidence = assistant.stores.catalogue.passages_of(user_id, deciding_versions(claims))
     if call.as_json:
         told = [memory_claims.claim_as_json(claim) for claim in claims]
         call.give(history_as_json(history) | {"claims": told})
@@ -171,7 +171,7 @@ def forget(
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         ids, stays = None, []
         if all_mine:
             _must_be_sure(call, yes)
@@ -213,9 +213,9 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     from assistant.terminal.actions.undoing import WROTE
 
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
+        user_id = assistant.stores.journal.known_user_id(call.user)
         if lists:
-            receipts = assistant.knowledge.receipts(user_id)
+            receipts = assistant.stores.knowledge.receipts(user_id)
             for receipt in receipts:
                 if call.as_json:
                     call.give(
@@ -233,9 +233,9 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
                     )
             return 0 if receipts else 1
         if receipt_id is None:
-            undone = assistant.knowledge.undo_latest(user_id)
+            undone = assistant.stores.knowledge.undo_latest(user_id)
         else:
-            receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+            receipt, back = assistant.stores.knowledge.undo(user_id, receipt_id)
             undone = Undone((receipt,), tuple(back), ())
         if call.as_json:
             call.give(

@@ -27,8 +27,8 @@ def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
     """
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        for line in assistant.memory_export.lines(user_id, scope=scope):
+        user_id = assistant.stores.journal.known_user_id(call.user)
+        for line in assistant.stores.memory_export.lines(user_id, scope=scope):
             click.echo(json_line(line))
     return 0
 
@@ -50,8 +50,8 @@ def import_(ctx: click.Context, file: str, shared: bool) -> int:
     name = "standard input" if file == "-" else file
     memory = read_memory(_lines_of(file, name), name)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
-        imported = assistant.memory_import.take_in(user_id, memory, shared=shared)
+        user_id = assistant.stores.journal.user_id(call.user)
+        imported = assistant.stores.memory_import.take_in(user_id, memory, shared=shared)
         assistant.catch_up()
     if call.as_json:
         call.give({"new": imported.new, "known": imported.known, "receipt": imported.receipt_id})

@@ -99,8 +99,8 @@ def _of_conversations(
     if len(named) > 1 or len(parts) > 1:
         raise WrongUsage("unirag plays one part of one set", hint="Play one after the other.")
     with call.assistant() as assistant:
-        assistant.require_trainable("query")
-        base = assistant.query_base
+        assistant.learning.require_trainable("query")
+        base = assistant.models.query_base
     assert base is not None, "it can be trained"
     try:
         streamed = read_conversations(named[0], data, parts[0])

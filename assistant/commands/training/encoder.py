@@ -39,12 +39,12 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
     if build and back:
         raise WrongUsage("--build and --back exclude one another")
     with call.assistant() as assistant:
-        versions = assistant.encoder_versions
+        versions = assistant.stores.encoder_versions
         if back:
             _load_previous(assistant)
             stepped = versions.step_back()
             call.tell(f"Search uses {stepped.version} again. What was added since is encoded now.")
-            assistant.indexer.catch_up()
+            assistant.search.indexer.catch_up()
         change = assistant.encoder_change(even_declined=True)
         if build and change is None:
             call.tell("The encoder that the settings name is in use already.")
@@ -91,11 +91,11 @@ def _halves(version: str) -> list[dict[str, Any]]:
 
 def _load_previous(assistant: Assistant) -> None:
     """Raises `EncoderUnavailable` where the encoder before cannot be had: by it nothing would be found."""
-    previous = assistant.encoder_versions.previous()
+    previous = assistant.stores.encoder_versions.previous()
     if previous is None:
         return
     try:
-        assistant.searching_with(previous)
+        assistant.search.searching_with(previous)
     except EncoderUnavailable as error:
         raise EncoderUnavailable(
             f"No step back: {error.message}", hint="Search goes on with the encoder in use."

@@ -189,16 +189,16 @@ def command(
         return _be_led(call)
     with call.assistant() as assistant:
         if status:
-            return show(call, assistant.rounds)
+            return show(call, assistant.stores.rounds)
         if stop:
-            return _stop(call, assistant.rounds)
+            return _stop(call, assistant.stores.rounds)
         if back:
             return _go_back(call, assistant, recipe or "")
         assistant.catch_up()
         if watch:
             _watch(call, assistant, recipe, budget)
-        recipe = recipe or assistant.recipe_wanted()
-        if warning := assistant.occasions_of(recipe).warning():
+        recipe = recipe or assistant.learning.recipe_wanted()
+        if warning := assistant.learning.occasions_of(recipe).warning():
             call.tell(warning)
         return _exit_code(_one_round(call, assistant, recipe, budget), require_better)
 
@@ -211,15 +211,15 @@ def _be_led(call: Invocation) -> int:
     of_training = replace(call.settings.encoder, threads=call.settings.learning.threads)
     call.settings = replace(call.settings, encoder=of_training)
     with call.assistant() as assistant:
-        follow(_STANDARD_INPUT, assistant.steering)
-        return _one_round(call, assistant, assistant.recipe_wanted(), None).exit_code
+        follow(_STANDARD_INPUT, assistant.learning.steering)
+        return _one_round(call, assistant, assistant.learning.recipe_wanted(), None).exit_code
 
 
 def _one_round(call: Invocation, assistant: Assistant, recipe: str, budget: float | None) -> Ended:
     """Tells how far it is, and gives what came of it."""
     teller = _Teller(call)
     try:
-        ended = assistant.learner_of(recipe).run(budget_seconds=budget, tell=teller.tell)
+        ended = assistant.learning.learner_of(recipe).run(budget_seconds=budget, tell=teller.tell)
     finally:
         teller.clear()
     _give(call, ended, recipe)
@@ -233,8 +233,8 @@ def _watch(call: Invocation, assistant: Assistant, wanted: str | None, budget: f
     """
     is_told = False
     while True:
-        due = wanted if wanted and assistant.occasions_of(wanted).is_due() else ""
-        if recipe := due if wanted else assistant.recipe_due():
+        due = wanted if wanted and assistant.learning.occasions_of(wanted).is_due() else ""
+        if recipe := due if wanted else assistant.learning.recipe_due():
             is_told = False
             try:
                 _one_round(call, assistant, recipe, budget)
@@ -244,10 +244,10 @@ def _watch(call: Invocation, assistant: Assistant, wanted: str | None, budget: f
                 pass  # another learner is at it
             except VouchError as error:  # what cannot be learned from yet
                 call.tell(f"{error.message}. {error.hint}".strip())
-                assistant.occasions_of(recipe).came_to_nothing()
+                assistant.learning.occasions_of(recipe).came_to_nothing()
         if not is_told:
             is_told = True
-            call.tell(_waits_for(assistant.occasions_of(wanted or "retriever").awaited()))
+            call.tell(_waits_for(assistant.learning.occasions_of(wanted or "retriever").awaited()))
         time.sleep(_WATCHED_EVERY)
 
 
@@ -277,7 +277,7 @@ def _stop(call: Invocation, rounds: Rounds) -> int:
 
 
 def _go_back(call: Invocation, assistant: Assistant, recipe: str) -> int:
-    version = assistant.step_back(recipe)
+    version = assistant.learning.step_back(recipe)
     if call.as_json:
         call.give({"live": version})
     else:

@@ -35,7 +35,7 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
         from stores.database.database import server_address
         from stores.exchange.backup import write_backup
 
-        database = assistant.database
+        database = assistant.stores.database
         if database.is_postgresql:
             raise WrongUsage(
                 f"{database.place} is backed up with PostgreSQL's own programs",

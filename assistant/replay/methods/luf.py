@@ -19,11 +19,11 @@ from typing import Any, Literal
 
 from agents.base.interfaces import Encoder
 from agents.models.encoders.encoder import OnnxEncoder
-from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
 from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 from stores.learning.lessons import Lesson, LessonDocument, is_held_out
+from stores.search.encoder_versions import TRAINED
 
 Loss = Literal["strict", "flaccid", "hard"]
 LOSSES: Mapping[Loss, float] = {"strict": 1.0, "flaccid": 0.5, "hard": 1.0}  # with their usual weights
@@ -131,7 +131,7 @@ class Luf:
             threads=self._threads,
             encoder=self._made if self._remembers == "last" else None,
             tell=told,
-            **({"name": NAME} if self._is_both else {}),
+            **({"name": TRAINED} if self._is_both else {}),
         )
         if not self._is_both:
             self._queries = self._load(made / SERVED)

@@ -124,14 +124,14 @@ class Conversations:
         """A session's messages; the copies know what was known before the first of them."""
         assistant = self._over(self._start, self._settings)
         try:
-            user_id = assistant.journal.known_user_id(self._user)
-            turns = assistant.journal.turns(user_id, session_id, limit=_MOST_TURNS)
+            user_id = assistant.stores.journal.known_user_id(self._user)
+            turns = assistant.stores.journal.turns(user_id, session_id, limit=_MOST_TURNS)
             said = [turn for turn in turns if turn.message]  # what was forgotten is blank
             if not said:
                 raise NotFound(f"session {session_id} holds no message")
             self._begins = min(turn.accepted_at for turn in said)
-            self._is_private = assistant.journal.is_private(user_id, session_id)
-            go_back_to(assistant.database, self._begins)
+            self._is_private = assistant.stores.journal.is_private(user_id, session_id)
+            go_back_to(assistant.stores.database, self._begins)
             return [_message(turn) for turn in said]
         finally:
             assistant.close()
@@ -183,7 +183,7 @@ class Conversations:
             (folder / "models").symlink_to(trained)
         assistant = self._over(folder, settings)
         if self._recording is not None:
-            assistant.record_replies(self._recording)
+            assistant.models.record_replies(self._recording)
         return assistant
 
     def _played(
@@ -191,8 +191,8 @@ class Conversations:
     ) -> list[Reply]:
         clock = ReplayClock(self._begins)
         with time_by(clock):
-            user_id = assistant.journal.user_id(self._user)
-            session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
+            user_id = assistant.stores.journal.user_id(self._user)
+            session_id = assistant.stores.journal.open_session(user_id, is_private=self._is_private)
             replies = []
             for number, message in enumerate(messages):
                 watch(model, number, len(messages))
@@ -227,7 +227,7 @@ def _message(turn: Turn) -> Message:
 
 
 def _reply(assistant: ReplayAssistant, user_id: int, session_id: int, message: Message) -> Reply:
-    finished = assistant.player.play(
+    finished = assistant.turns.player.play(
         user_id, session_id, message.text, watch=lambda event: None, material=message.material
     )
     if finished.error is not None:
@@ -243,7 +243,7 @@ def _cited(finished: Finished) -> tuple[str, ...]:
 
 
 def _writes(assistant: ReplayAssistant, user_id: int, turn_id: int) -> tuple[str, ...]:
-    claims = [claim for claim in assistant.claims.of_turn(user_id, turn_id) if claim.state == "stored"]
+    claims = [claim for claim in assistant.stores.claims.of_turn(user_id, turn_id) if claim.state == "stored"]
     return tuple(f"{c.action} {'shared' if c.scope == SHARED else 'yours'}: {c.text}" for c in claims)
 
 

@@ -190,7 +190,7 @@ class DialogueReplay(ShippedReplay[DialogueLesson, Replies]):
     @cached_property
     def _encoder(self) -> Encoder:
         with closing(self._over(self._folder / MODEL)) as assistant:
-            return assistant.packaged_encoder
+            return assistant.models.packaged_encoder
 
     def turns(self, seed: int) -> list[Moment]:
         return self._streamed.turns(self.plan, seed)

@@ -102,7 +102,7 @@ class FollowUpReplay(ShippedReplay[FollowUp, QueryModel]):
     @cached_property
     def _encoder_version(self) -> str:
         with closing(self._over(self._folder / MODEL)) as assistant:
-            return assistant.wanted_encoder.version
+            return assistant.search.wanted_encoder.version
 
     def turns(self, seed: int) -> list[AskedFollowUp]:
         """The stream of a seed: conversations whole, in the plan's order, so many of them."""
@@ -131,9 +131,9 @@ class FollowUpReplay(ShippedReplay[FollowUp, QueryModel]):
         asked = self.turns(seed)
         right = {each.follow_up.turn_id: each.right for each in asked}
         with self._store(folder, watch) as assistant, ExitStack() as at_end:
-            search = _Search(assistant.searching, lambda each: right[each.turn_id])
+            search = _Search(assistant.search.searching, lambda each: right[each.turn_id])
             said = _said(asked, search, accuracy=self.plan.accuracy, seed=seed)
-            heard = _Search(assistant.searching, said)
+            heard = _Search(assistant.search.searching, said)
 
             @cache
             def begin(served: Path) -> QueryModel:

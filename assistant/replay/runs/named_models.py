@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agents.models.encoders.encoder import EncoderDescription
 from agents.models.encoders.two_halves import with_first_version
-from assistant.learning.dual_encoder_swap import NAME, RECIPE
+from assistant.learning.dual_encoder_swap import RECIPE
 from assistant.learning.promotion import SERVED
 from assistant.learning.recipes.retriever.recipe import UNTRAINED
 from assistant.replay.runs.replay_assistant import ReplayAssistant
@@ -21,14 +21,14 @@ from assistant.search.encoder_change import EncoderChange
 from assistant.wiring.assistant import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError
 from stores.learning.checkpoints import Checkpoints
-from stores.search.encoder_versions import EncoderVersion
+from stores.search.encoder_versions import TRAINED, EncoderVersion
 
 LIVE, PREVIOUS = "live", "previous"
 _QUERY_SIDE = "retriever"  # under which models of the query side are kept
 _FEWEST_LETTERS = 4  # of a version that is told by how it begins
 _MOST_LISTED = 8  # versions
 _LIKE_A_ROUND = re.compile(r"(?:candidate |round )?(\d{1,9})")  # as the terminal calls its model
-_LIKE_A_VERSION = re.compile(rf"{NAME}-.*|[0-9a-f]{{12}}")
+_LIKE_A_VERSION = re.compile(rf"{TRAINED}-.*|[0-9a-f]{{12}}")
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,12 @@ def what_can_be_named(checkpoints: Checkpoints) -> str:
 
 def searched_by(assistant: ReplayAssistant) -> tuple[str, str]:
     """The versions by which a copy finds passages: of its encoder, and of what encodes its questions."""
-    live = assistant.encoder_versions.live()
-    encoder, queries = live.version if live else "", assistant.live_models.live(QUERY_ENCODER) or UNTRAINED
-    known = assistant.live_models.known(QUERY_ENCODER, queries)
+    live = assistant.stores.encoder_versions.live()
+    encoder, queries = (
+        live.version if live else "",
+        assistant.stores.live_models.live(QUERY_ENCODER) or UNTRAINED,
+    )
+    known = assistant.stores.live_models.known(QUERY_ENCODER, queries)
     is_of_it = known is not None and known.details.get("encoder_version") == encoder
     return encoder, queries if is_of_it else UNTRAINED
 
@@ -100,24 +103,24 @@ def make_live(named: str, assistant: ReplayAssistant) -> None:
     Raises `NotFound`, or `CannotUndo` where there is no previous one.
     """
     if named == PREVIOUS:
-        assistant.step_back()
+        assistant.learning.step_back()
         assistant.catch_up()
         return
-    live = assistant.encoder_versions.live()
+    live = assistant.stores.encoder_versions.live()
     if named == UNTRAINED:
         if live is not None:
             _search_with(assistant, live.trained_from or live.version, named)
-        assistant.live_models.make_live(QUERY_ENCODER, UNTRAINED)
-    elif named != LIVE and (trained := find_trained(named, assistant.checkpoints)) is not None:
+        assistant.stores.live_models.make_live(QUERY_ENCODER, UNTRAINED)
+    elif named != LIVE and (trained := find_trained(named, assistant.stores.checkpoints)) is not None:
         if trained.is_of_both_sides:
             _change_to(assistant, _as_encoder(assistant, trained))
         else:
             _search_with(assistant, trained.made_for, named)
             details = {"encoder_version": trained.made_for}
-            assistant.live_models.make_live(QUERY_ENCODER, trained.version, details=details)
-    wanted = assistant.encoder_versions.live()
+            assistant.stores.live_models.make_live(QUERY_ENCODER, trained.version, details=details)
+    wanted = assistant.stores.encoder_versions.live()
     assistant.catch_up()
-    if wanted is not None and named != LIVE and assistant.encoder_versions.live() != wanted:
+    if wanted is not None and named != LIVE and assistant.stores.encoder_versions.live() != wanted:
         raise NotFound(f"{named} belongs to the encoder {wanted.version}, which the settings name no more")
 
 
@@ -148,14 +151,14 @@ def _of_the_query_side(checkpoints: Checkpoints) -> list[Trained]:
 
 
 def _as_encoder(assistant: ReplayAssistant, trained: Trained) -> EncoderVersion:
-    began_as = assistant.encoder_versions.known(trained.made_for)
+    began_as = assistant.stores.encoder_versions.known(trained.made_for)
     root = began_as.trained_from if began_as is not None and began_as.trained_from else trained.made_for
     dimension = began_as.dimension if began_as is not None else trained.dimension
-    return EncoderVersion(trained.version, f"{NAME}:{trained.kept_as}", dimension, root)
+    return EncoderVersion(trained.version, f"{TRAINED}:{trained.kept_as}", dimension, root)
 
 
 def _search_with(assistant: ReplayAssistant, version: str, named: str) -> None:
-    encoder = assistant.encoder_versions.known(version)
+    encoder = assistant.stores.encoder_versions.known(version)
     if encoder is None:
         raise NotFound(f"{named} belongs to the encoder {version}, which never answered here")
     _change_to(assistant, encoder)
@@ -163,8 +166,8 @@ def _search_with(assistant: ReplayAssistant, version: str, named: str) -> None:
 
 def _change_to(assistant: ReplayAssistant, encoder: EncoderVersion) -> None:
     """Encodes what that encoder has no vector of, and searches with it."""
-    versions = assistant.encoder_versions
+    versions = assistant.stores.encoder_versions
     live = versions.live()
     if live is None or live.version != encoder.version:
-        for _ in EncoderChange(versions, encoder, lambda: assistant.searching_with(encoder)).build():
+        for _ in EncoderChange(versions, encoder, lambda: assistant.search.searching_with(encoder)).build():
             pass

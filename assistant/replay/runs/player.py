@@ -65,7 +65,7 @@ class Player:
         self._learns_by_searching = learns_by_searching
         self._keep_memory = keep_memory
         self._clock = ReplayClock()
-        self._retriever = assistant.search_by(method)
+        self._retriever = assistant.search.search_by(method)
 
     def play(self, watch: Watch = lambda done, of: None) -> None:
         """Asks what is left of the stream. Raises what a turn failed by; the same call later goes on."""
@@ -93,8 +93,8 @@ class Player:
 
     def _search(self, question: ReplayQuestion) -> None:
         """As its turn searched; the augmenter changes no message that nothing came before."""
-        user_id = self._assistant.journal.user_id(question.user)
-        search = self._assistant.search_in(self._assistant.spaces.of(user_id))
+        user_id = self._assistant.stores.journal.user_id(question.user)
+        search = self._assistant.search.search_in(self._assistant.search.spaces.of(user_id))
         self._method.retrieve(Asked(question.id, question.text.strip()), search)
 
     def _learn(self, asked: int, *, is_noted: bool = False) -> None:
@@ -109,10 +109,10 @@ class Player:
 
     def _ask(self, question: ReplayQuestion) -> AskedStep:
         assistant, seen = self._assistant, _Seen()
-        user_id = assistant.journal.user_id(question.user)
-        session_id = assistant.journal.open_session(user_id, is_private=True)
+        user_id = assistant.stores.journal.user_id(question.user)
+        session_id = assistant.stores.journal.open_session(user_id, is_private=True)
         began = time.monotonic()
-        assistant.judge.calls.clear()
+        assistant.models.judge.calls.clear()
         self._retriever.asked = Asked(question.id, question.text)
         finished = _played(assistant, user_id, session_id, question.text, seen)
         self._retriever.asked = None
@@ -120,9 +120,9 @@ class Player:
         assert found is not None, "a turn that is done has searched"
         by_version = {c.passage.version_id: c for c in seen.candidates}
         reranked = [
-            by_version[row.version_id] for row in assistant.journal.found_in(user_id, finished.turn_id)
+            by_version[row.version_id] for row in assistant.stores.journal.found_in(user_id, finished.turn_id)
         ]
-        calls = tuple(assistant.judge.calls)  # of the question; what a user then says is judged as well
+        calls = tuple(assistant.models.judge.calls)  # of the question; what a user says then is judged too
         answered = time.monotonic()
         said = self._feedback.get(question.id)
         if said is not None:
@@ -153,7 +153,7 @@ class Player:
 
     def _hear(self, user_id: int, message: str) -> None:
         """What a user says after an answer, as a turn that is remembered."""
-        session_id = self._assistant.journal.open_session(user_id)
+        session_id = self._assistant.stores.journal.open_session(user_id)
         _played(self._assistant, user_id, session_id, message, _Seen())
         if reasons := self._assistant.remember(user_id):
             hint = "The same command, without --fresh, goes on from here."
@@ -175,7 +175,7 @@ class _Seen:
 
 
 def _played(assistant: ReplayAssistant, user_id: int, session_id: int, message: str, seen: _Seen) -> Finished:
-    finished = assistant.player.play(user_id, session_id, message, watch=seen)
+    finished = assistant.turns.player.play(user_id, session_id, message, watch=seen)
     if finished.error is not None:
         raise finished.error
     return finished

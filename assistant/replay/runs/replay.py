@@ -174,7 +174,9 @@ class Replay(InFolder):
                 feedback=self._said(questions, seed) if hears else None,
                 users_speak=self.plan.user_feedback,
                 learns_by_searching=choice.learns_by_searching,
-                keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
+                keep_memory=lambda done: (
+                    keep_memory(assistant.stores.database, folder, done) if hears else None
+                ),
             )
             player.play(progress.asked)
         for left in (STORE, TRAINED):
@@ -245,7 +247,7 @@ class Replay(InFolder):
         def make() -> ChatModel:
             locations = own_locations(self._live, self._folder / MODEL)
             other = Assistant(self._settings, locations, api_key=self._api_key, offline=self._offline)
-            return other.chat_model
+            return other.models.chat_model
 
         return RecordedChat(self._recording, make, name=f"{model.backend} {model.label}")
 
@@ -265,7 +267,7 @@ class Replay(InFolder):
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return self.over(self._folder / MODEL).wanted_encoder
+        return self.over(self._folder / MODEL).search.wanted_encoder
 
     def _own_settings(self, *, learns: bool) -> Settings:
         judge = "reader" if self.plan.judge == "reader" else ""
@@ -283,7 +285,7 @@ class Replay(InFolder):
     ) -> MethodParts:
         encoder, source = self._encoder, self._settings.encoder.source
         trained = first_half(encoder)
-        stored = Lessons(assistant.database)
+        stored = Lessons(assistant.stores.database)
         return MethodParts(
             folder=folder / TRAINED,
             vectors_of=lambda ids: first_halves(stored.vectors(ids, encoder.version), trained.dimension),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +22,10 @@ from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.models import Models
+from assistant.wiring.parts.search import Search as Searches
+from assistant.wiring.parts.stores import Stores
 from stores.base.one_line import one_line
 
 FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks
@@ -105,54 +109,12 @@ class MethodRetriever(Retriever):
         return self._product.signals(query, vector, space, without=without)
 
 
-class ReplayAssistant(Assistant):
-    """One Vouch over a store of its own."""
+class ReplaySearch(Searches):
+    """Searches as a chat does, until a method is to find what turns look for."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        locations: Locations,
-        *,
-        judge: Judge | None = None,
-        chat_model: ChatModel | None = None,
-        api_key: str = "",
-        offline: bool = False,
-    ) -> None:
-        """judge, chat_model: in place of those that the settings name."""
-        super().__init__(settings, locations, api_key=api_key, offline=offline)
-        self._judge, self._chat_model = judge, chat_model
+    def __init__(self, given: Given, stores: Stores) -> None:
+        super().__init__(given, stores)
         self._method_retriever: MethodRetriever | None = None
-
-    @cached_property
-    def judge(self) -> NotingJudge:
-        """What judges candidates, with what it said."""
-        return NotingJudge(self._judge or super().judge)
-
-    @cached_property
-    def chat_model(self) -> ChatModel:
-        """What writes the replies."""
-        return self._chat_model or super().chat_model
-
-    def remember(self, user_id: int) -> list[str]:
-        """Remembers what a user stated until now; why something could not be, in words.
-
-        In a chat that would wait and be tried again. Nobody comes back to a replay.
-        """
-        before = {job.id: job.attempts for job in self.claim_jobs.waiting(user_id)}
-        self.player.remember(user_id, lambda learned: None)
-        self.player.settle()
-        waiting = self.claim_jobs.waiting(user_id)
-        return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
-
-    def record_replies(self, recording: Recording) -> None:
-        """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
-
-        The built-in answers are neither: they are made anew.
-        """
-        model = self.settings.model
-        if model.backend != "extractive":
-            name = f"{model.backend} {model.label}"
-            self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
 
     @property
     def searching(self) -> Searching:
@@ -169,7 +131,7 @@ class ReplayAssistant(Assistant):
         return self._search(super().searching.encoder, space)
 
     def _search(self, encoder: Encoder, space: SearchedSpace) -> Search:
-        retrieval = self.settings.retrieval
+        retrieval = self.given.settings.retrieval
         return Search(
             encoder,
             space,
@@ -184,6 +146,81 @@ class ReplayAssistant(Assistant):
         for _ in trained.indexer.encode_everything():
             pass
         return self._search(trained.encoder, trained.spaces.same_as(cast(Any, space)))
+
+
+class ReplayModels(Models):
+    """The models of a chat, but for a judge and a chat model that may be given."""
+
+    def __init__(
+        self,
+        given: Given,
+        stores: Stores,
+        search: Searches,
+        *,
+        judge: Judge | None = None,
+        chat_model: ChatModel | None = None,
+    ) -> None:
+        super().__init__(given, stores, search)
+        self._judge, self._chat_model = judge, chat_model
+
+    @cached_property
+    def judge(self) -> NotingJudge:
+        """What judges candidates, with what it said."""
+        return NotingJudge(self._judge or super().judge)
+
+    @cached_property
+    def chat_model(self) -> ChatModel:
+        """What writes the replies."""
+        return self._chat_model or super().chat_model
+
+    def record_replies(self, recording: Recording) -> None:
+        """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
+
+        The built-in answers are neither: they are made anew.
+        """
+        model = self.given.settings.model
+        if model.backend != "extractive":
+            name = f"{model.backend} {model.label}"
+            self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
+
+
+class ReplayAssistant(Assistant):
+    """One Vouch over a store of its own."""
+
+    search: ReplaySearch
+    models: ReplayModels
+
+    def __init__(
+        self,
+        settings: Settings,
+        locations: Locations,
+        *,
+        judge: Judge | None = None,
+        chat_model: ChatModel | None = None,
+        api_key: str = "",
+        offline: bool = False,
+    ) -> None:
+        """judge, chat_model: in place of those that the settings name."""
+        super().__init__(
+            settings,
+            locations,
+            api_key=api_key,
+            offline=offline,
+            search=ReplaySearch,
+            models=partial(ReplayModels, judge=judge, chat_model=chat_model),
+        )
+
+    def remember(self, user_id: int) -> list[str]:
+        """Remembers what a user stated until now; why something could not be, in words.
+
+        In a chat that would wait and be tried again. Nobody comes back to a replay.
+        """
+        jobs, player = self.stores.claim_jobs, self.turns.player
+        before = {job.id: job.attempts for job in jobs.waiting(user_id)}
+        player.remember(user_id, lambda learned: None)
+        player.settle()
+        waiting = jobs.waiting(user_id)
+        return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
 
 
 def own_locations(live: Locations, folder: Path) -> Locations:

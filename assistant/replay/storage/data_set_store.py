@@ -144,9 +144,9 @@ def _fill_shared(assistant: Assistant, passages: Sequence[ReplayPassage], tell: 
                 same_as[each.id] = stored
             yield document
 
-    user_id = assistant.journal.user_id(_FILLER)
+    user_id = assistant.stores.journal.user_id(_FILLER)
     encoded = kept = 0
-    for step in assistant.ingest.run(user_id, SHARED, documents(), summary="a data set to replay"):
+    for step in assistant.turns.ingest.run(user_id, SHARED, documents(), summary="a data set to replay"):
         encoded = step.passages if isinstance(step, Encoding) else encoded
         kept += isinstance(step, Ingested)
         tell("passages encoded", max(encoded, kept), len(passages))
@@ -167,7 +167,7 @@ def _document(passage: ReplayPassage) -> PreparedDocument:
 
 def _fill_own(assistant: Assistant, passages: Sequence[ReplayPassage], tell: Tell) -> dict[int, str]:
     """The name of each stored version."""
-    journal, names, sessions = assistant.journal, dict[int, str](), dict[tuple[str, int], int]()
+    journal, names, sessions = assistant.stores.journal, dict[int, str](), dict[tuple[str, int], int]()
     for number, each in enumerate(passages, start=1):
         user_id = journal.user_id(each.owner)
         key = each.owner, each.session
@@ -177,5 +177,5 @@ def _fill_own(assistant: Assistant, passages: Sequence[ReplayPassage], tell: Tel
         accepted = journal.accept(user_id, sessions[key], each.text, parts=parts)
         names.update(dict.fromkeys(accepted.version_ids, each.id))
         tell("messages kept", number, len(passages))
-    assistant.indexer.catch_up()
+    assistant.search.indexer.catch_up()
     return names

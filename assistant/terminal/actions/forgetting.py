@@ -41,7 +41,7 @@ def to_be_forgotten(
     shared: the person has said that what every user relies on is meant too. Raises `NotFound` for what is
     not there or was forgotten, and `WrongUsage` for a shared passage where that was not said.
     """
-    histories = [assistant.catalogue.history(user_id, passage_id) for passage_id in passage_ids]
+    histories = [assistant.stores.catalogue.history(user_id, passage_id) for passage_id in passage_ids]
     for history in histories:
         if not any(version.erased_at is None for version in history.versions):
             raise NotFound(f"passage {history.passage.passage_id} was forgotten before")
@@ -61,7 +61,7 @@ def sure_to_forget(assistant: Assistant, user_id: int, passages: Sequence[Passag
     """What is asked before passages are forgotten."""
     from stores.forgetting.forgetting import Forgetting
 
-    count = Forgetting(assistant.database).answers(user_id, [each.passage_id for each in passages])
+    count = Forgetting(assistant.stores.database).answers(user_id, [each.passage_id for each in passages])
     answers = f"{count} answer{'s' if count > 1 else ''}"
     made = f"What was made from it goes too: {answers}. " if count else ""
     what = "this passage" if len(passages) == 1 else f"these {len(passages)} passages"
@@ -73,7 +73,7 @@ def mentions_of(assistant: Assistant, user_id: int, passage_ids: Sequence[int]) 
     """What else of the user's own holds a number, a code or a name of these passages."""
     from stores.forgetting.forgetting import Forgetting
 
-    return Forgetting(assistant.database).mentions(user_id, passage_ids)
+    return Forgetting(assistant.stores.database).mentions(user_id, passage_ids)
 
 
 def mention_lines(mentions: Mentions) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _could_be_meant(
     assistant: Assistant, user_id: int, words: str, menu: Callable[[], str | None] | None
 ) -> Generator[str, None, int | None]:
     """What the words may mean, and which of it is chosen: nothing is forgotten by words alone."""
-    lines = assistant.catalogue.lines(user_id, scope="yours", query=words, limit=20)
+    lines = assistant.stores.catalogue.lines(user_id, scope="yours", query=words, limit=20)
     if not words or not lines:
         if words:
             yield f"You have nothing that says {one_line(words)}."
@@ -192,7 +192,7 @@ def forget_for_good(
     """
     from stores.forgetting.forgetting import Forgetting
 
-    forgetting = Forgetting(assistant.database)
+    forgetting = Forgetting(assistant.stores.database)
     forgotten = (
         forgetting.forget_everything(user_id)
         if passage_ids is None
@@ -207,7 +207,7 @@ def forget_sessions(assistant: Assistant, user_id: int, session_ids: Sequence[in
     """Forgets all that was said in sessions, for good; tells what went and what still holds it."""
     from stores.forgetting.forgetting import Forgetting
 
-    forgetting = Forgetting(assistant.database)
+    forgetting = Forgetting(assistant.stores.database)
     forgotten = forgetting.forget_sessions(user_id, session_ids)
     for session_id in session_ids:
         _drafts(assistant, user_id).write(session_id, "")
@@ -224,7 +224,7 @@ def forget_sessions(assistant: Assistant, user_id: int, session_ids: Sequence[in
 
 def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) -> list[str]:
     """Has the bytes go too; what went, and what still holds it."""
-    sweep_copies(assistant.locations.data, in_use=True)
+    sweep_copies(assistant.given.locations.data, in_use=True)
     try:
         forgetting.compact()
         bytes_told = ["Its bytes are gone from the files of the database."]
@@ -232,7 +232,7 @@ def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) ->
         bytes_told = [f"{error.message[0].upper()}{error.message[1:]}. {error.hint}"]
     if forgotten.indexes:
         with suppress(VouchError):  # the job waits for the next occasion
-            assistant.indexer.catch_up()
+            assistant.search.indexer.catch_up()
     return [*_went(forgotten), *bytes_told, *_still_holds(forgotten, assistant)]
 
 
@@ -241,7 +241,7 @@ def _drafts(assistant: Assistant, user_id: int) -> Drafts:
     from assistant.terminal.actions.drafts import Drafts
     from stores.memory.memory_uses import MemoryUses
 
-    place, name = assistant.locations, MemoryUses(assistant.database).user_name(user_id)
+    place, name = assistant.given.locations, MemoryUses(assistant.stores.database).user_name(user_id)
     return Drafts(place.state, place.data, name)
 
 
@@ -267,13 +267,13 @@ def _still_holds(forgotten: Forgotten, assistant: Assistant) -> Iterator[str]:
         yield models_taken_back(forgotten.models)
     if forgotten.indexes:
         yield "Files of the shared index keep numbers made from it, no text, until the index is built again."
-    file = assistant.database.file
+    file = assistant.stores.database.file
     for kept in sorted(file.parent.glob(f"{file.stem}-before-restore-*")) if file is not None else ():
         yield f"A database from before a restore may hold it: {kept}"
     if file is None:
         yield "The database server's own log of changes (pg_wal) and its backups may hold it."
-    if assistant.settings.log.log_text:
-        yield f"The log may hold it, as log.log_text has it keep texts: {assistant.locations.state}"
+    if assistant.given.settings.log.log_text:
+        yield f"The log may hold it, as log.log_text has it keep texts: {assistant.given.locations.state}"
     yield (
         "Out of reach: backups and exports made before, what was sent to a model server, what other "
         "processes show on their screens, and the same told in other words."

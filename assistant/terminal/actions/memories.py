@@ -50,18 +50,18 @@ def forget(
 def undoable(assistant: Assistant, user_id: int, passage_id: int | None) -> Undoable | None:
     """The latest write of a memory that still stands, or of all the user's for None."""
     if passage_id is None:
-        receipts = assistant.knowledge.receipts(user_id, limit=1)
+        receipts = assistant.stores.knowledge.receipts(user_id, limit=1)
     else:
         receipts = [
             receipt
-            for receipt in assistant.catalogue.history(user_id, passage_id).receipts
+            for receipt in assistant.stores.catalogue.history(user_id, passage_id).receipts
             if receipt.undone_at is None
         ]
     if not receipts:
         return None
     latest: Receipt = max(receipts, key=lambda receipt: receipt.id or 0)
     assert latest.id is not None, "it is stored"
-    passages = MemoryRows(assistant.database).passages_of(latest.id)
+    passages = MemoryRows(assistant.stores.database).passages_of(latest.id)
     told = f"{latest.action} “{short(latest.summary)}”"
     beyond = f"with all {passages} passages that it concerns" if passages > 1 else ""
     if latest.space == SHARED:
@@ -72,10 +72,10 @@ def undoable(assistant: Assistant, user_id: int, passage_id: int | None) -> Undo
 def undo(assistant: Assistant, user_id: int, receipt_id: int) -> Written:
     """Takes a write back. An undo has no receipt."""
     try:
-        receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+        receipt, back = assistant.stores.knowledge.undo(user_id, receipt_id)
     except VouchError as error:
         raise in_chat(error) from None
-    assistant.indexer.catch_up()
+    assistant.search.indexer.catch_up()
     restored = ", ".join(f"{passage.passage_id} “{short(passage.text, 40)}”" for passage in back)
     return Written(undone_write(receipt) + (f" Restored: {restored}." if back else ""))
 
@@ -96,24 +96,24 @@ def must_be_editable(scope: str, kind: str) -> None:
 
 def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> Written:
     """Another text of a memory: a new version of one's own; a shared one goes through the check."""
-    if assistant.catalogue.line(user_id, passage_id).scope == "shared":
+    if assistant.stores.catalogue.line(user_id, passage_id).scope == "shared":
         return _weighed(weigh_for_all(assistant, user_id, text))
-    receipt_id = assistant.knowledge.edit(user_id, passage_id, text)
-    assistant.indexer.catch_up()
+    receipt_id = assistant.stores.knowledge.edit(user_id, passage_id, text)
+    assistant.search.indexer.catch_up()
     return Written(f"{passage_id} is changed; u brings the old text back.", receipt_id)
 
 
 def keep_both(assistant: Assistant, user_id: int, passage_id: int) -> Written:
     """A memory, and what it took the place of or what took its place, all hold."""
-    receipt_id, others = assistant.statement_links.keep_both(user_id, passage_id)
+    receipt_id, others = assistant.stores.statement_links.keep_both(user_id, passage_id)
     return Written(both_line(passage_id, others, f"/undo {receipt_id}"), receipt_id)
 
 
 def put_instead(assistant: Assistant, user_id: int, older_id: int, written: str) -> Written:
     """What is written takes the place of a memory."""
-    older = assistant.catalogue.line(user_id, older_id)
-    passage_id, receipt_id = assistant.statement_links.instead(user_id, older_id, written)
-    assistant.indexer.catch_up()
+    older = assistant.stores.catalogue.line(user_id, older_id)
+    passage_id, receipt_id = assistant.stores.statement_links.instead(user_id, older_id, written)
+    assistant.search.indexer.catch_up()
     return Written(instead_line(passage_id, written, older, f"/undo {receipt_id}"), receipt_id)
 
 
@@ -135,7 +135,7 @@ def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours"
         place.touch(mode=0o600, exist_ok=False)
         with place.open("w", encoding="utf-8") as out:
             count = 0
-            for line in assistant.memory_export.lines(user_id, scope=scope):
+            for line in assistant.stores.memory_export.lines(user_id, scope=scope):
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
                 count += 1
     except FileExistsError as error:

@@ -33,7 +33,7 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
 
     menu: reads the number of one of them, where somebody is there to choose; else None.
     """
-    settings = assistant.settings.model
+    settings = assistant.given.settings.model
     choices = _choices(assistant, settings)
     if not name:
         yield from _told(assistant, choices)
@@ -48,31 +48,31 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
         chosen = choices[number - 1]
     else:
         chosen = _named(choices, name, settings)
-    if chosen.model == assistant.model_in_use:
+    if chosen.model == assistant.models.model_in_use:
         yield f"{one_line(chosen.name)} answers already."
         return
-    assistant.answer_with(chosen.model)
+    assistant.turns.answer_with(chosen.model)
     yield f"From now on {one_line(chosen.name)}, {chosen.told}, answers in this chat. The settings stay."
 
 
 def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
     for number, choice in enumerate(choices, start=1):
         notes = [choice.told]
-        if choice.model == assistant.settings.model:
+        if choice.model == assistant.given.settings.model:
             notes.append("in the settings")
-        if choice.model == assistant.model_in_use:
+        if choice.model == assistant.models.model_in_use:
             notes.append("answers now")
         yield f"{number:>3}  {one_line(choice.name)}  ({', '.join(notes)})"
-    answers = assistant.pipeline.counted
-    if used := assistant.used_tokens:
-        behind, model = used - answers, assistant.settings.model
+    answers = assistant.turns.pipeline.counted
+    if used := assistant.turns.used_tokens:
+        behind, model = used - answers, assistant.given.settings.model
         yield (
             f"Since this chat began: {answers.sent:,} tokens sent, {answers.written:,} written by answers, "
             f"{behind.sent:,} and {behind.written:,} by what follows them"
             + (f"; {cost:.4f} in all." if (cost := model.cost(used.sent, used.written)) else ".")
         )
     if _lists_none(choices):
-        yield f"Other models of {assistant.settings.model.server}: it lists none."
+        yield f"Other models of {assistant.given.settings.model.server}: it lists none."
 
 
 def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
@@ -82,7 +82,7 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
     )
     local = [
         _Choice(model.name, "on this machine", replace(settings, backend="llamacpp", path=str(model.path)))
-        for model in LocalModels(assistant.locations.chat_models).all()
+        for model in LocalModels(assistant.given.locations.chat_models).all()
     ]
     if settings.backend == "extractive":
         return [replace(built_in, model=settings), *local]
@@ -91,7 +91,7 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
         return [used, *(choice for choice in local if choice.model != settings), built_in]
     where = f"at {settings.server}"
     try:
-        listed = assistant.listed_models()
+        listed = assistant.models.listed_models()
     except VouchError as error:  # it may be chosen all the same, and tells what is wrong when it answers
         where, listed = f"{where}: {one_line(error.message)}", []
     others = [name for name in dict.fromkeys(listed) if name != settings.name]

@@ -31,12 +31,12 @@ def decide_proposal(
     assistant: Assistant, user: str, user_id: int, proposal_id: int, *, accepts: bool
 ) -> Written:
     """Takes a proposal into the shared memory, or puts it away for good, as it is told in a chat."""
-    must_be_curator(user, assistant.settings.memory.curators)
+    must_be_curator(user, assistant.given.settings.memory.curators)
     if not accepts:
-        assistant.proposals.refuse(user_id, proposal_id)
+        assistant.stores.proposals.refuse(user_id, proposal_id)
         return Written(f"Proposal {proposal_id} is put away.")
-    action = assistant.proposals.action(proposal_id)
-    passage_id, receipt_id = assistant.proposals.accept(user_id, proposal_id)
+    action = assistant.stores.proposals.action(proposal_id)
+    passage_id, receipt_id = assistant.stores.proposals.accept(user_id, proposal_id)
     assistant.catch_up()
     done = f"{_DONE[action]} {passage_id}"
     back = told_in_chat(f"`vouch memory undo {receipt_id}` takes it back for everybody.")

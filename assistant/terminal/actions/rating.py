@@ -30,13 +30,13 @@ def rate(
     Returns a sentence that tells why nothing is learned from that; empty where the next round of training
     counts it.
     """
-    assistant.journal.rate(user_id, turn_id, rating, reason=reason, version_id=version_id)
+    assistant.stores.journal.rate(user_id, turn_id, rating, reason=reason, version_id=version_id)
     return _why_nothing_is_learned(assistant, user_id, turn_id, version_id)
 
 
 def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, version_id: int | None) -> str:
-    turn = assistant.journal.turn(user_id, turn_id)
-    if assistant.journal.is_private(user_id, turn.session_id):
+    turn = assistant.stores.journal.turn(user_id, turn_id)
+    if assistant.stores.journal.is_private(user_id, turn.session_id):
         return IS_PRIVATE
     if turn.details.get("asks_nothing"):
         return ASKS_NOTHING
@@ -48,12 +48,12 @@ def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, ve
         cited = turn.details.get("cited", [])
         if not cited:
             return CITES_NOTHING
-        found = assistant.journal.found_in(user_id, turn_id)
+        found = assistant.stores.journal.found_in(user_id, turn_id)
         rated = [each.version_id for each in found if each.citation in cited]
-    passages = assistant.catalogue.passages_of(user_id, rated)
+    passages = assistant.stores.catalogue.passages_of(user_id, rated)
     if all(passage.kind == "message" for passage, _ in passages.values()):  # or none: handed over, forgotten
         return CITES_ECHOES
-    if turn.state != "done" or not assistant.journal.judged_in(user_id, turn_id):
+    if turn.state != "done" or not assistant.stores.journal.judged_in(user_id, turn_id):
         return NOT_JUDGED
     return ""
 
@@ -62,12 +62,12 @@ def reaches_all(assistant: Assistant, user_id: int, turn_id: int) -> str:
     """That a curator's word on this turn teaches models that answer others too; empty where it does not."""
     from stores.learning.teachers import one_user
 
-    turn = assistant.journal.turn(user_id, turn_id)
+    turn = assistant.stores.journal.turn(user_id, turn_id)
     base = turn.details.get("knowledge_base")
-    named = assistant.settings.memory.curators.split()
-    is_curator = user_id in {assistant.journal.known_user_id(name) for name in named}
-    is_private = assistant.journal.is_private(user_id, turn.session_id)
-    if base is None or not is_curator or is_private or one_user(assistant.database):
+    named = assistant.given.settings.memory.curators.split()
+    is_curator = user_id in {assistant.stores.journal.known_user_id(name) for name in named}
+    is_private = assistant.stores.journal.is_private(user_id, turn.session_id)
+    if base is None or not is_curator or is_private or one_user(assistant.stores.database):
         return ""
-    own = {known.name for known in assistant.knowledge_bases.all(user_id) if not known.is_shared}
+    own = {known.name for known in assistant.stores.knowledge_bases.all(user_id) if not known.is_shared}
     return "" if base["name"] in own else OF_A_CURATOR

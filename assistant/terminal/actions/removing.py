@@ -20,13 +20,13 @@ def sure_to_propose(text: str) -> str:
 
 def remove_passage(assistant: Assistant, user_id: int, passage_id: int) -> Written:
     """Raises `NotFound` for what is gone already, and `WrongUsage` where that was decided before."""
-    line = assistant.catalogue.line(user_id, passage_id)
+    line = assistant.stores.catalogue.line(user_id, passage_id)
     if line.scope == "shared":
-        number = assistant.proposals.propose_removal(user_id, passage_id)
+        number = assistant.stores.proposals.propose_removal(user_id, passage_id)
         told = f"Proposed for removal, as proposal {number}: “{short(line.text, 40)}”; somebody else decides"
         return Written(told, proposal_id=number)
-    receipt_id = assistant.knowledge.set_aside(user_id, [passage_id]).receipt_id
-    assistant.indexer.catch_up()
+    receipt_id = assistant.stores.knowledge.set_aside(user_id, [passage_id]).receipt_id
+    assistant.search.indexer.catch_up()
     return Written(f"Removed: “{one_line(line.text)}”", receipt_id)  # all of it: it may state several things
 
 
@@ -42,7 +42,7 @@ def propose_when_sure(
 
     ask: reads the answer to what was just said. note: is given what was written.
     """
-    yield sure_to_propose(assistant.catalogue.line(user_id, passage_id).text)
+    yield sure_to_propose(assistant.stores.catalogue.line(user_id, passage_id).text)
     if not is_yes(ask()):
         yield "Nothing was proposed."
         return

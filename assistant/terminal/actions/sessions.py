@@ -66,7 +66,7 @@ def deleting(session_id: int, title: str) -> SessionChange:
 
 def rename_session(assistant: Assistant, user_id: int, session_id: int, title: str) -> Iterator[str]:
     """Gives a session another title, and tells how the old one is given back. Raises `WrongUsage`."""
-    sessions = assistant.sessions
+    sessions = assistant.stores.sessions
     old = sessions.title(user_id, session_id)
     change = renaming(session_id, old, title)
     change.do(sessions, user_id)
@@ -80,7 +80,7 @@ def archive_session(assistant: Assistant, user_id: int, session_id: int, typed: 
 
     Raises `NotFound`.
     """
-    sessions = assistant.sessions
+    sessions = assistant.stores.sessions
     shelf = sessions.shelf(user_id, session_id)
     change = putting_away(session_id, sessions.title(user_id, session_id), shelf)
     change.do(sessions, user_id)

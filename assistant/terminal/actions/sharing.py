@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def share_memory(assistant: Assistant, user_id: int, passage_id: int) -> Learned | None:
     """Has a memory of the user's own weighed for the shared memory; None where that must wait."""
-    line = assistant.catalogue.line(user_id, passage_id)
+    line = assistant.stores.catalogue.line(user_id, passage_id)
     if line.scope == "shared":
         raise WrongUsage(f"passage {passage_id} is shared already")
     if line.kind not in EDITABLE:
@@ -24,7 +24,7 @@ def share_memory(assistant: Assistant, user_id: int, passage_id: int) -> Learned
             hint="Facts and notes can be offered; a document is shared by `vouch ingest --shared`.",
         )
     kind = "preference" if line.kind == "preference" else "fact"
-    stated = [claim.about for claim in assistant.claims.of_passage(user_id, passage_id)]
+    stated = [claim.about for claim in assistant.stores.claims.of_passage(user_id, passage_id)]
     about = stated[0] if stated else "world"
     claim = NewClaim(text=line.text, quote=line.text, kind=kind, about=about)
     return _weighed(assistant, user_id, claim, passage_id)
@@ -36,10 +36,10 @@ def weigh_for_all(assistant: Assistant, user_id: int, text: str) -> Learned | No
 
 
 def _weighed(assistant: Assistant, user_id: int, claim: NewClaim, passage_id: int | None) -> Learned | None:
-    claim_id = assistant.claims.put_one(user_id, claim, origin="share", passage_id=passage_id)
+    claim_id = assistant.stores.claims.put_one(user_id, claim, origin="share", passage_id=passage_id)
     found: list[Learned] = []
-    assistant.player.remember(user_id, found.append)
-    assistant.player.settle()
+    assistant.turns.player.remember(user_id, found.append)
+    assistant.turns.player.settle()
     return next((learned for learned in found if learned.claim_id == claim_id), None)
 
 

@@ -34,9 +34,9 @@ def _is_bare_word(sentence: str) -> bool:
 
 def teach(assistant: Assistant, user_id: int, turn_id: int, text: str) -> int:
     """Keeps what an answer should have been: as feedback, and as a correction in the user's own memory."""
-    assistant.journal.rate(user_id, turn_id, "taught", correction=text)
-    passage_id, _ = assistant.knowledge.remember(user_id, text, kind="correction", turn_id=turn_id)
+    assistant.stores.journal.rate(user_id, turn_id, "taught", correction=text)
+    passage_id, _ = assistant.stores.knowledge.remember(user_id, text, kind="correction", turn_id=turn_id)
     claim = NewClaim(text=text, quote=text, kind="fact", about="world")
-    assistant.claims.put_one(user_id, claim, origin="taught", turn_id=turn_id, passage_id=passage_id)
-    assistant.indexer.catch_up()
+    assistant.stores.claims.put_one(user_id, claim, origin="taught", turn_id=turn_id, passage_id=passage_id)
+    assistant.search.indexer.catch_up()
     return passage_id

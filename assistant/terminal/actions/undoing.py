@@ -77,9 +77,9 @@ def what_was_said(assistant: Assistant, user_id: int, undone: Iterable[Receipt])
     """The same of every message whose own words taught what was taken back; nothing of a correction."""
     receipts = {receipt.id: receipt for receipt in undone if receipt.action != "delete"}
     for turn_id in sorted({it.turn_id for it in receipts.values() if it.turn_id is not None}):
-        claims = assistant.claims.of_turn(user_id, turn_id)
+        claims = assistant.stores.claims.of_turn(user_id, turn_id)
         if any(claim.origin == "turn" and claim.receipt_id in receipts for claim in claims):
-            yield from what_stays(assistant.catalogue.said_in(user_id, turn_id))
+            yield from what_stays(assistant.stores.catalogue.said_in(user_id, turn_id))
 
 
 def in_chat(error: VouchError) -> VouchError:

@@ -79,9 +79,9 @@ class LastMessage:
 
 def unweighed_message(assistant: Assistant, user_id: int, session_id: int) -> LastMessage | None:
     """The last message of a session; None where it is weighed, and where nothing is learned."""
-    if not assistant.settings.memory.learn or not session_id:
+    if not assistant.given.settings.memory.learn or not session_id:
         return None
-    for turn in assistant.journal.turns(user_id, session_id, limit=1):
+    for turn in assistant.stores.journal.turns(user_id, session_id, limit=1):
         message = _as_it_stands(assistant, user_id, LastMessage(turn.id or 0, turn.accepted_at))
         return message if message.jobs else None
     return None
@@ -98,7 +98,7 @@ def wait_until_weighed(
 
 
 def _as_it_stands(assistant: Assistant, user_id: int, message: LastMessage) -> LastMessage:
-    waiting = assistant.claim_jobs.waiting(user_id)  # before the claims: theirs begin as the turn's ends
-    subjects = {("weigh", claim.id) for claim in assistant.claims.of_turn(user_id, message.turn_id)}
+    waiting = assistant.stores.claim_jobs.waiting(user_id)  # before the claims, which come later
+    subjects = {("weigh", claim.id) for claim in assistant.stores.claims.of_turn(user_id, message.turn_id)}
     subjects.add(("summarize", message.turn_id))
     return replace(message, jobs=tuple(job for job in waiting if (job.kind, job.subject_id) in subjects))

@@ -139,7 +139,7 @@ def _take_back(
     ask: Callable[[], str | None] | None,
 ) -> Iterator[str]:
     if latest.rating is not None:
-        assistant.ratings.undo(user_id, latest.rating.feedback_id)
+        assistant.stores.ratings.undo(user_id, latest.rating.feedback_id)
         yield f"Undone: turn {latest.rating.turn_id} was rated {latest.rating.rating}."
         return
     if latest.proposal is not None:
@@ -150,18 +150,22 @@ def _take_back(
         if not is_yes(ask()):
             yield "Nothing was undone. To undo a certain write, type /undo and the number of its receipt."
             return
-        undone = assistant.knowledge.undo_together(user_id, [receipt.id or 0 for receipt in latest.receipts])
+        undone = assistant.stores.knowledge.undo_together(
+            user_id, [receipt.id or 0 for receipt in latest.receipts]
+        )
     else:
         within = here.receipts(session_id)
-        undone = assistant.knowledge.undo_latest(user_id, session_id=session_id, also=within)
-    assistant.indexer.catch_up()
+        undone = assistant.stores.knowledge.undo_latest(user_id, session_id=session_id, also=within)
+    assistant.search.indexer.catch_up()
     yield from undone_lines(undone)
     yield from what_was_said(assistant, user_id, undone.receipts)
 
 
 def _latest(assistant: Assistant, user_id: int, session_id: int, here: WrittenHere) -> Latest:
-    receipts = assistant.knowledge.latest(user_id, session_id=session_id, also=here.receipts(session_id))
-    rating = assistant.ratings.latest(user_id, session_id=session_id)
+    receipts = assistant.stores.knowledge.latest(
+        user_id, session_id=session_id, also=here.receipts(session_id)
+    )
+    rating = assistant.stores.ratings.latest(user_id, session_id=session_id)
     proposal = _latest_proposal(assistant, user_id, here.proposals(session_id))
     newest = max((it.created_at for it in (*receipts[:1], rating, proposal) if it is not None), default=None)
     if rating is not None and rating.created_at == newest:
@@ -176,7 +180,7 @@ def _latest(assistant: Assistant, user_id: int, session_id: int, here: WrittenHe
 
 def withdraw_proposal(assistant: Assistant, user_id: int, proposal_id: int) -> str:
     """Takes back what the user has offered, or proposed to remove; returns what is told of it."""
-    proposal = assistant.proposals.withdraw(user_id, proposal_id)
+    proposal = assistant.stores.proposals.withdraw(user_id, proposal_id)
     what = {"add": "to share", "modify": "to change what is shared to"}.get(proposal.action, "to remove")
     return f"Taken back: proposal {proposal_id}, {what} “{short(proposal.text)}”."
 
@@ -185,7 +189,7 @@ def _latest_proposal(assistant: Assistant, user_id: int, ids: tuple[int, ...]) -
     """The newest of these that still waits."""
     if not ids:
         return None
-    return next((it for it in reversed(assistant.proposals.of_user(user_id)) if it.id in ids), None)
+    return next((it for it in reversed(assistant.stores.proposals.of_user(user_id)) if it.id in ids), None)
 
 
 def _sure_to_take_back(receipts: Sequence[Receipt]) -> str:

@@ -75,7 +75,7 @@ class AnswerActions(Surroundings):
         self.mark_rated(answer, rating, unlearned)
 
     async def _take_back(self, answer: Message, turn_id: int) -> None:
-        await self.desk.look(lambda assistant, user_id: assistant.ratings.withdraw(user_id, turn_id))
+        await self.desk.look(lambda assistant, user_id: assistant.stores.ratings.withdraw(user_id, turn_id))
         await self.follow_ratings()
         self.tell(f"turn {turn_id} is rated no more" if not answer.rating else f"turn {turn_id}: taught")
 
@@ -84,7 +84,7 @@ class AnswerActions(Surroundings):
         answers = [m for m in self.conversation.messages if m.speaker == "Assistant" and m.turn_id]
         turn_ids = [answer.turn_id or 0 for answer in answers]
         ratings = await self.desk.look(
-            lambda assistant, user_id: assistant.ratings.of_turns(user_id, turn_ids)
+            lambda assistant, user_id: assistant.stores.ratings.of_turns(user_id, turn_ids)
         )
         for answer in answers:
             self._show_rating(answer, ratings.get(answer.turn_id or 0, ""))

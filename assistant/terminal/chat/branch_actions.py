@@ -142,7 +142,7 @@ class BranchActions(AnswerActions):
             self.tell("one branch so far: e changes a message, r has it answered again")
             return
         place = await self.desk.do(
-            lambda assistant, user_id: assistant.sessions.switch_branch(user_id, session_id, by)
+            lambda assistant, user_id: assistant.stores.sessions.switch_branch(user_id, session_id, by)
         )
         await self.show_branch()
         self.tell(f"branch {place.number} of {place.count}")
@@ -167,4 +167,6 @@ class BranchActions(AnswerActions):
 
         if not (session_id := self.talk.session_id):
             return BranchPlace(1, 1)
-        return await self.desk.look(lambda assistant, user_id: assistant.sessions.branch(user_id, session_id))
+        return await self.desk.look(
+            lambda assistant, user_id: assistant.stores.sessions.branch(user_id, session_id)
+        )

@@ -78,7 +78,9 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         session_id, before = self.talk.session_id, self.session_title
         if not session_id:
             return
-        title = await self.desk.look(lambda assistant, user_id: assistant.sessions.title(user_id, session_id))
+        title = await self.desk.look(
+            lambda assistant, user_id: assistant.stores.sessions.title(user_id, session_id)
+        )
         if title and before == self.session_title and session_id == self.talk.session_id:
             self.session_title = title
             self.show_header()
@@ -192,7 +194,9 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         here = list(reversed(self.prompt.sent))
         earlier: Sequence[str] = ()
         if self.desk.slash_commands:
-            earlier = await self.desk.look(lambda assistant, user_id: assistant.sessions.prompts(user_id))
+            earlier = await self.desk.look(
+                lambda assistant, user_id: assistant.stores.sessions.prompts(user_id)
+            )
         self.app.push_screen(
             PastPrompts([*here, *earlier]), lambda taken: self.prompt.put(taken) if taken else None
         )
@@ -223,7 +227,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self._complete(f"{name} " if blank else "", stem, fitting, end="" if blank else " ")
 
     async def _complete_document(self, before: str, stem: str) -> None:
-        documents = await self.desk.look(lambda assistant, user_id: assistant.library.all(user_id))
+        documents = await self.desk.look(lambda assistant, user_id: assistant.stores.library.all(user_id))
         names = sorted({each.name for each in documents})
         fitting = [naming(name) for name in names if name.startswith(stem.removeprefix('"'))]
         self._complete(before, f"@{stem}", fitting, end=" ")

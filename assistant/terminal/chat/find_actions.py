@@ -38,7 +38,7 @@ class FindActions(DraftKeeping):
 
         async def finds(looked_for: str) -> Sequence[FoundTurn]:
             return await self.desk.look(
-                lambda assistant, user_id: assistant.turn_search.find(
+                lambda assistant, user_id: assistant.stores.turn_search.find(
                     user_id, looked_for, session_id=session_id
                 )
             )
@@ -75,13 +75,15 @@ class FindActions(DraftKeeping):
         """Goes to a turn of any session, in a branch that it is in, and reads it. False: it could not."""
         conversation = self.conversation
         is_on = session_id == self.talk.session_id and await self.desk.look(
-            lambda assistant, user_id: assistant.sessions.is_on(user_id, turn_id)
+            lambda assistant, user_id: assistant.stores.sessions.is_on(user_id, turn_id)
         )
         if not is_on:
             if not self.talk.is_idle:
                 self.tell("a reply is being written: Esc stops it, then go there")
                 return False
-            await self.desk.do(lambda assistant, user_id: assistant.sessions.show_turn(user_id, turn_id))
+            await self.desk.do(
+                lambda assistant, user_id: assistant.stores.sessions.show_turn(user_id, turn_id)
+            )
             await self.go_to_session(session_id)
         while not (at := self._messages_of(turn_id)) and not conversation.is_whole:
             await conversation.fetch()

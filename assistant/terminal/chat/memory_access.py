@@ -73,6 +73,6 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
 
         offered = self.notices.receipts
         past = await self.desk.look(
-            lambda assistant, user_id: MemoryRows(assistant.database).not_to_undo(user_id, offered)
+            lambda assistant, user_id: MemoryRows(assistant.stores.database).not_to_undo(user_id, offered)
         )
         self.notices.withdraw(past)

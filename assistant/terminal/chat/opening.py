@@ -221,6 +221,6 @@ class ChatOpening(WritingAgain):
 def _last_message(assistant: Assistant, user_id: int) -> str:
     """What the user said last, in whatever session; empty before anything was said."""
     try:
-        return assistant.journal.last_turn(user_id).message
+        return assistant.stores.journal.last_turn(user_id).message
     except NotFound:
         return ""

@@ -144,7 +144,9 @@ class TrainingActions(AnswerActions):
                 raise NotFound(_NONE_BEFORE)
             if replays is None:
                 session, newest = session_to_compare(assistant, user_id, here, turn_id), COMPARED
-                is_longer = len(assistant.journal.turns(user_id, session, limit=COMPARED + 1)) > COMPARED
+                is_longer = (
+                    len(assistant.stores.journal.turns(user_id, session, limit=COMPARED + 1)) > COMPARED
+                )
             previous = f"previous {facts.name_of(facts.previous)}"
             other = previous if against == "previous" else f"candidate {name}"
             sides = Sides(f"live {facts.name_of(facts.live)}", other, session, newest if is_longer else None)
@@ -160,5 +162,7 @@ class TrainingActions(AnswerActions):
 
 def _newest(assistant: Assistant, after: int) -> tuple[Round | None, bool]:
     """The round that runs, else the newest behind one; and whether it has lost its learner."""
-    row = assistant.rounds.running() or next(iter(assistant.rounds.latest(1, after=after)), None)
-    return row, row is not None and assistant.rounds.is_broken_off(row)
+    row = assistant.stores.rounds.running() or next(
+        iter(assistant.stores.rounds.latest(1, after=after)), None
+    )
+    return row, row is not None and assistant.stores.rounds.is_broken_off(row)

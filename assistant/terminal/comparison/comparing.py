@@ -23,10 +23,10 @@ _LEAVES = "q"
 def session_to_compare(assistant: Assistant, user_id: int, here: int, turn_id: int | None) -> int:
     """That of the turn; else the one that is open, or the last one while nothing was said in it."""
     if turn_id is not None:
-        return assistant.journal.turn(user_id, turn_id).session_id
-    if here and assistant.journal.turns(user_id, here, limit=1):
+        return assistant.stores.journal.turn(user_id, turn_id).session_id
+    if here and assistant.stores.journal.turns(user_id, here, limit=1):
         return here
-    latest = next(iter(assistant.journal.sessions(user_id, limit=1)), None)
+    latest = next(iter(assistant.stores.journal.sessions(user_id, limit=1)), None)
     return latest.session_id if latest is not None else here
 
 
@@ -36,7 +36,9 @@ def keep_choice(assistant: Assistant, user_id: int, pair: Pair, better: Side | N
 
     if pair.turn_id is None:
         return "Nothing to keep: it is no turn of yours."
-    kept = PairChoices(assistant.database).choose(user_id, pair.turn_id, better.citations if better else ())
+    kept = PairChoices(assistant.stores.database).choose(
+        user_id, pair.turn_id, better.citations if better else ()
+    )
     if better is None:
         return "Neither is better: nothing is kept of that."
     if kept:

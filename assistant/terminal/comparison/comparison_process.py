@@ -60,7 +60,7 @@ class ComparisonChild:
             arguments += ["--up-to", f"{turn_id}"]
         if newest is not None:
             arguments += ["--newest", f"{newest}"]
-        return ComparisonChild(assistant.led_command("replay", "--json", *arguments))
+        return ComparisonChild(assistant.learning.led_command("replay", "--json", *arguments))
 
     async def lines(self) -> AsyncGenerator[dict[str, Any], None]:
         """What it tells, as it tells it; nothing more once it is left. Raises `ComparisonFailed`."""

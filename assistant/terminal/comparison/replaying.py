@@ -29,7 +29,7 @@ def session_to_replay(assistant: Assistant, user_id: int, text: str, here: int) 
         return here
     if number is None:
         raise NotFound(f"there is no session {one_line(text)}", hint="Name it by its number: /replay 12.")
-    assistant.journal.check_session(user_id, number)
+    assistant.stores.journal.check_session(user_id, number)
     return number
 
 
@@ -68,7 +68,7 @@ def play_both(
     from stores.memory.memory_uses import MemoryUses
 
     live, other = models_to_compare(assistant)
-    name = MemoryUses(assistant.database).user_name(user_id)
+    name = MemoryUses(assistant.stores.database).user_name(user_id)
     child = ComparisonChild.of(
         assistant, name, session_id, against="previous", turn_id=turn_id, newest=newest
     )

@@ -23,18 +23,18 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
 
     stays: the chat goes on until a person leaves it, and a round behind it. Raises `VouchError`.
     """
-    learner = assistant.background_learner
+    learner = assistant.learning.background_learner
     if what == "start":
         if lacks := _lacks(assistant):
             raise VouchError(f"No round was begun: {lacks}.")
         if not stays:
             raise VouchError(_ENDS, hint="`vouch train` trains a round now.")
-        warning = assistant.occasions_of(assistant.recipe_wanted()).warning()
+        warning = assistant.learning.occasions_of(assistant.learning.recipe_wanted()).warning()
         begins = "The pause ends, and a round begins" if learner.is_paused else "A round begins"
         learner.begin()
         yield f"{warning} {begins} in the background; a notice tells what comes of it.".lstrip()
     elif what == "stop":
-        stopped = assistant.rounds.ask_to_stop()
+        stopped = assistant.stores.rounds.ask_to_stop()
         if not stopped:
             raise VouchError("No round runs.")
         yield f"Round {stopped} stops."
@@ -45,7 +45,7 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
         learner.go_on()
         yield "Training in this chat goes on."
     elif what == "back":
-        yield f"Vouch uses {assistant.step_back()} again. /train back takes this back."
+        yield f"Vouch uses {assistant.learning.step_back()} again. /train back takes this back."
     elif what:
         raise WrongUsage(f"There is no /train {one_line(what)}: start, stop, pause, continue or back.")
     else:
@@ -56,11 +56,11 @@ def _lacks(assistant: Assistant) -> str:
     """Which lessons a round lacks that would be begun now; empty where it can be, or one goes on."""
     from stores.learning.lessons import Lessons, what_is_lacking
 
-    lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
-    rounds = assistant.rounds
+    lessons, fewest = Lessons(assistant.stores.database), assistant.given.settings.learning.fewest_lessons
+    rounds = assistant.stores.rounds
     if rounds.running() is not None or rounds.waiting() or lessons.count() >= fewest:
         return ""
-    if any(assistant.occasions_of(recipe).has_enough() for recipe in assistant.recipes):
+    if any(assistant.learning.occasions_of(recipe).has_enough() for recipe in assistant.learning.recipes):
         return ""
     there = len(lessons.all())
     return what_is_lacking(there, fewest) if there < fewest else ""
@@ -69,10 +69,10 @@ def _lacks(assistant: Assistant) -> str:
 def _status(assistant: Assistant) -> Iterator[str]:
     from assistant.wiring.assistant import RECIPES
 
-    rounds = assistant.rounds.latest(_ROUNDS)
+    rounds = assistant.stores.rounds.latest(_ROUNDS)
     for row in rounds:
         yield f"round {row.id}: {_state(assistant, row)}"
-    occasions = assistant.occasions_of("retriever")
+    occasions = assistant.learning.occasions_of("retriever")
     awaited, new = occasions.awaited(), occasions.not_learned()
     if awaited.lack is not None:
         yield f"{awaited.lack.sentence}."
@@ -80,17 +80,17 @@ def _status(assistant: Assistant) -> Iterator[str]:
         judged = "1 question was" if new == 1 else f"{new} questions were"
         wanted = new + awaited.missing
         yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
-    for recipe in assistant.recipes:
-        if recipe != "retriever" and assistant.occasions_of(recipe).not_learned():
+    for recipe in assistant.learning.recipes:
+        if recipe != "retriever" and assistant.learning.occasions_of(recipe).not_learned():
             yield f"{RECIPES[recipe].about}: {_awaited(assistant, recipe)}."
-    if not assistant.settings.learning.in_chat:
+    if not assistant.given.settings.learning.in_chat:
         yield "learning.in_chat is false: in this chat only /train start begins one."
-    if assistant.background_learner.is_paused:
+    if assistant.learning.background_learner.is_paused:
         yield _PAUSED
 
 
 def _awaited(assistant: Assistant, recipe: str) -> str:
-    occasions = assistant.occasions_of(recipe)
+    occasions = assistant.learning.occasions_of(recipe)
     awaited, new = occasions.awaited(), occasions.not_learned()
     if awaited.lack is not None:
         return awaited.lack.sentence
@@ -101,10 +101,10 @@ def _state(assistant: Assistant, row: Round) -> str:
     from assistant.terminal.facts.training_lines import running_line
 
     reason = without_state(row.reason)
-    if assistant.rounds.is_broken_off(row):
+    if assistant.stores.rounds.is_broken_off(row):
         return f"broken off, {reason or 'without a word'}; it goes on at the next occasion"
     if row.state != "running":
         return ", ".join(filter(None, (row.state, reason)))
-    learner = assistant.background_learner
+    learner = assistant.learning.background_learner
     is_held_up = bool(row.figures.get("is_paused")) or (learner.is_leading and learner.is_paused)
     return running_line(row, is_paused=is_held_up)

@@ -151,7 +151,9 @@ class Desk:
         from stores.database.write_lock import why_not_writable
 
         return await self.look(
-            lambda assistant, _user_id: why_not_writable(assistant.database, patience_seconds=0.0) is None
+            lambda assistant, _user_id: (
+                why_not_writable(assistant.stores.database, patience_seconds=0.0) is None
+            )
         )
 
     async def begin_writing(self, session_id: int) -> int:
@@ -182,8 +184,10 @@ class Desk:
             why_not_writable,  # with what maps tables, which the opening has loaded
         )
 
-        journal = assistant.journal
-        self.refusal = why_not_writable(assistant.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)
+        journal = assistant.stores.journal
+        self.refusal = why_not_writable(
+            assistant.stores.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS
+        )
         self._user_id = (journal.user_id if self.refusal is None else journal.known_user_id)(self.user)
         session_id = choice.session_id
         if session_id is not None:
@@ -192,14 +196,18 @@ class Desk:
             session_id = journal.last_session(self._user_id)
         if session_id is None and self.refusal is None:
             session_id = journal.open_session(self._user_id)
-        _ = assistant.catalogue, assistant.claims, assistant.knowledge  # made here, by one thread alone
+        _ = (
+            assistant.stores.catalogue,
+            assistant.stores.claims,
+            assistant.stores.knowledge,
+        )  # made here, by one thread alone
         self._assistant = assistant
         return self._opened(assistant, session_id) if session_id is not None else Opened(0, "", [], True)
 
     def _opened(self, assistant: Assistant, session_id: int) -> Opened:
         messages, is_whole = past_messages(assistant, self._user_id, session_id, turns=FIRST_TURNS)
-        title = assistant.sessions.title(self._user_id, session_id)
-        is_private = assistant.journal.is_private(self._user_id, session_id)
+        title = assistant.stores.sessions.title(self._user_id, session_id)
+        is_private = assistant.stores.journal.is_private(self._user_id, session_id)
         return Opened(session_id, title, messages, is_whole, is_private)
 
     def _get_ready(self, session_id: int) -> Counts:
@@ -213,8 +221,8 @@ class Desk:
 
         assistant = self._known_assistant
         try:
-            self._user_id = assistant.journal.user_id(self.user)
-            session_id = session_id or assistant.journal.open_session(self._user_id)
+            self._user_id = assistant.stores.journal.user_id(self.user)
+            session_id = session_id or assistant.stores.journal.open_session(self._user_id)
             assistant.catch_up(in_background=True)
         except StoreUnavailable as error:
             self.refusal = error
@@ -229,8 +237,8 @@ class Desk:
             learn=self._learn,
             has_screen=True,
         )
-        in_chat = assistant.settings.learning.in_chat
-        assistant.background_learner.start(self._tell_trained, by_itself=in_chat)
+        in_chat = assistant.given.settings.learning.in_chat
+        assistant.learning.background_learner.start(self._tell_trained, by_itself=in_chat)
         self._learn()
         return session_id
 
@@ -298,8 +306,8 @@ class Desk:
             assistant = self._known_assistant
             chosen = session_id
             if chosen is None:
-                chosen = assistant.journal.open_session(self._user_id, title=title)
-            assistant.journal.check_session(self._user_id, chosen)
+                chosen = assistant.stores.journal.open_session(self._user_id, title=title)
+            assistant.stores.journal.check_session(self._user_id, chosen)
             if self._commands is not None:
                 self._commands.session_id = chosen
             return self._opened(assistant, chosen)
@@ -338,7 +346,7 @@ class Desk:
     # On the threads
 
     def _play(self, session_id: int, message: str, writing: Writing, instead_of: int | None) -> Finished:
-        return self._known_assistant.player.play(
+        return self._known_assistant.turns.player.play(
             self._user_id,
             session_id,
             message,
@@ -348,13 +356,13 @@ class Desk:
         )
 
     def _count(self, assistant: Assistant) -> Counts:
-        yours, shared = assistant.catalogue.counts(self._user_id)
-        has_spoken = yours > 0 or assistant.catalogue.count(self._user_id, scope="yours") > 0
-        live_round = assistant.rounds.live()
-        return Counts(yours, shared, assistant.pipeline.model_name, has_spoken, live_round)
+        yours, shared = assistant.stores.catalogue.counts(self._user_id)
+        has_spoken = yours > 0 or assistant.stores.catalogue.count(self._user_id, scope="yours") > 0
+        live_round = assistant.stores.rounds.live()
+        return Counts(yours, shared, assistant.turns.pipeline.model_name, has_spoken, live_round)
 
     def _learn(self) -> None:
-        self._known_assistant.player.remember(self._user_id, self._heard)
+        self._known_assistant.turns.player.remember(self._user_id, self._heard)
 
     def _heard(self, learned: Learned) -> None:
         if self._commands is not None and learned.turn_id is None:
@@ -363,7 +371,7 @@ class Desk:
 
     def _settle(self) -> str | None:
         try:
-            return "" if self._known_assistant.player.settle(0.0) else None
+            return "" if self._known_assistant.turns.player.settle(0.0) else None
         except VouchError as error:  # the answer stands, and what was stated waits
             return error.message
 

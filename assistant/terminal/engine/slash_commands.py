@@ -115,10 +115,10 @@ class SlashCommands:
         if not text:
             yield self._refusal("Write what to remember: /remember I take my tea without milk.")
             return
-        passage_id, receipt_id = self._assistant.knowledge.remember(self._user_id, text)
+        passage_id, receipt_id = self._assistant.stores.knowledge.remember(self._user_id, text)
         told = f"Remembered, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
         self.note_written(Written(told, receipt_id))
-        self._assistant.indexer.catch_up()
+        self._assistant.search.indexer.catch_up()
         yield told
 
     def _forget(self, text: str) -> Iterator[str]:
@@ -142,8 +142,8 @@ class SlashCommands:
         elif number is not None and text.startswith("p"):
             yield withdraw_proposal(self._assistant, self._user_id, number)
         elif number is not None:
-            undone = self._assistant.knowledge.undo_together(self._user_id, [number])
-            self._assistant.indexer.catch_up()
+            undone = self._assistant.stores.knowledge.undo_together(self._user_id, [number])
+            self._assistant.search.indexer.catch_up()
             yield from undone_lines(undone)
             yield from what_was_said(self._assistant, self._user_id, undone.receipts)
         else:
@@ -198,18 +198,18 @@ class SlashCommands:
     def begin_session(self) -> None:
         """Opens one where none is on yet; what was written before goes on in it."""
         if not self.session_id:
-            self.session_id = self._assistant.journal.open_session(self._user_id)
+            self.session_id = self._assistant.stores.journal.open_session(self._user_id)
             self._here.goes_on_in(self.session_id)
 
     def _latest_statement(self) -> list[PassageLine]:
         """The live passages of what was last told in this session."""
-        for turn in reversed(self._assistant.journal.turns(self._user_id, self.session_id)):
+        for turn in reversed(self._assistant.stores.journal.turns(self._user_id, self.session_id)):
             if not asks_only(turn.message):
-                return self._assistant.catalogue.said_in(self._user_id, _known(turn.id))
+                return self._assistant.stores.catalogue.said_in(self._user_id, _known(turn.id))
         return []
 
     def _memory(self, words: str) -> Iterator[str]:
-        catalogue = self._assistant.catalogue
+        catalogue = self._assistant.stores.catalogue
         number = typed_id(words)
         if number is not None:
             with suppress(NotFound):  # then it is a word to look for
@@ -225,9 +225,9 @@ class SlashCommands:
             yield "What you said is kept beside them: vouch memory list --kind message."
 
     def _history(self, passage_id: int) -> Iterator[str]:
-        history = self._assistant.catalogue.history(self._user_id, passage_id)
-        claims = self._assistant.claims.of_passage(self._user_id, passage_id)
-        evidence = self._assistant.catalogue.passages_of(self._user_id, deciding_versions(claims))
+        history = self._assistant.stores.catalogue.history(self._user_id, passage_id)
+        claims = self._assistant.stores.claims.of_passage(self._user_id, passage_id)
+        evidence = self._assistant.stores.catalogue.passages_of(self._user_id, deciding_versions(claims))
         yield from history_lines(history)
         yield from claim_lines(claims, evidence)
 
@@ -258,7 +258,7 @@ class SlashCommands:
         """rest: the number of a turn, or why the last one is rated so."""
         number = typed_id(rest)
         if number is not None:
-            turn_id, reason = _known(self._assistant.journal.turn(self._user_id, number).id), ""
+            turn_id, reason = _known(self._assistant.stores.journal.turn(self._user_id, number).id), ""
         else:
             turn_id, reason = _known(self._last_turn(f"/{rating} TURN rates another one.").id), rest
         unlearned = rate(self._assistant, self._user_id, turn_id, rating, reason=reason)
@@ -293,14 +293,14 @@ class SlashCommands:
         turn_id = typed_id(typed)
         if turn_id is None:
             return self._last_turn(else_do)
-        return self._assistant.journal.turn(self._user_id, turn_id)
+        return self._assistant.stores.journal.turn(self._user_id, turn_id)
 
     def _last_turn(self, else_do: str) -> Turn:
         """The last of this session: a chat in another terminal does not come between.
 
         Raises `NotFound`, with what else can be done as its hint.
         """
-        turns = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
+        turns = self._assistant.stores.journal.turns(self._user_id, self.session_id, limit=1)
         if not turns:
             raise NotFound("this session has no answer yet", hint=else_do)
         return turns[0]
@@ -324,7 +324,7 @@ class SlashCommands:
         before, told_at = self._newest_receipt(), time.monotonic()
         with ReadingProcess() as reading:
             to_read = (document for file in found.files for document in reading.read(file))
-            for step in self._assistant.ingest.run(
+            for step in self._assistant.turns.ingest.run(
                 self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
             ):
                 if isinstance(step, UnreadableDocument):
@@ -344,7 +344,7 @@ class SlashCommands:
             yield f"{one_line(file)}: {passages} passage{'s' if passages != 1 else ''}, {changes}"
 
     def _newest_receipt(self) -> int | None:
-        newest = self._assistant.knowledge.receipts(self._user_id, limit=1)
+        newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)
         return newest[0].id if newest else None
 
     def _train(self, what: str) -> Iterator[str]:
@@ -358,7 +358,7 @@ class SlashCommands:
         from assistant.library.shelf import cells
 
         wanted = words.lower().split()
-        known = self._assistant.library.all(self._user_id)
+        known = self._assistant.stores.library.all(self._user_id)
         found = [each for each in known if all(w in f"{each.source} {each.title}".lower() for w in wanted)]
         for each in found:
             yield "  ".join(filter(None, cells(each)))
@@ -375,10 +375,10 @@ class SlashCommands:
 
     def _system(self, text: str) -> Iterator[str]:
         if text:
-            self._assistant.instruct({"off": "", "back": None}.get(text, text))
-        asked = one_line(self._assistant.system)
+            self._assistant.turns.instruct({"off": "", "back": None}.get(text, text))
+        asked = one_line(self._assistant.turns.system)
         yield f"Of all answers is asked: {asked}" if asked else "Nothing is asked of all answers."
-        if quotes_only(self._assistant.pipeline.model_name):
+        if quotes_only(self._assistant.turns.pipeline.model_name):
             yield "The built-in model quotes: it cannot follow that."
 
     def _plain(self, _rest: str) -> Iterator[str]:
@@ -401,12 +401,12 @@ class SlashCommands:
         from assistant.terminal.facts.session_text import not_listed
 
         wanted = words.casefold().split()
-        lines = self._assistant.sessions.lines(self._user_id, limit=20 if not wanted else 10_000)
+        lines = self._assistant.stores.sessions.lines(self._user_id, limit=20 if not wanted else 10_000)
         found = [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]
         for session in found:
             began = f"{local(session.created_at):%Y-%m-%d %H:%M}"
             yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {one_line(session.title)}"
-        if asked := self._assistant.sessions.count(self._user_id, "asked"):
+        if asked := self._assistant.stores.sessions.count(self._user_id, "asked"):
             yield not_listed(asked, "`vouch sessions --shelf asked`")
         if self._menu is None or not found:
             yield "`vouch chat --session ID` goes on with one."
@@ -432,7 +432,7 @@ class SlashCommands:
             yield self._refusal(
                 "Name the session by its number: /archive 12. Without one it is this session."
             )
-        elif not number and not self._assistant.journal.turns(self._user_id, session_id, limit=1):
+        elif not number and not self._assistant.stores.journal.turns(self._user_id, session_id, limit=1):
             yield "Nothing was said in this session yet."
         else:
             typed = f"/archive {number}".strip()
@@ -446,11 +446,11 @@ class SlashCommands:
         yield "To forget everything of yours, in a shell: vouch memory forget --all-mine"
 
     def _new(self, title: str) -> Iterator[str]:
-        self.session_id = self._assistant.journal.open_session(self._user_id, title=title)
+        self.session_id = self._assistant.stores.journal.open_session(self._user_id, title=title)
         yield f"A new session{f': {one_line(title)}' if title else ''}."
 
     def _private(self, _rest: str) -> Iterator[str]:
-        self.session_id = self._assistant.journal.open_session(
+        self.session_id = self._assistant.stores.journal.open_session(
             self._user_id, title="(private)", is_private=True
         )
         yield "This session is private: I learn nothing from it, and no other session finds it."

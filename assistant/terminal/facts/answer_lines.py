@@ -71,7 +71,7 @@ def tokens_line(assistant: Assistant, turns: Sequence[Turn]) -> str:
     """What a server counted of turns, and what that costs by the settings."""
     counted = [turn.details.get("tokens") or {"sent": 0, "written": 0} for turn in turns]
     sent, written = (sum(each[name] for each in counted) for name in ("sent", "written"))
-    cost = assistant.settings.model.cost(sent, written)
+    cost = assistant.given.settings.model.cost(sent, written)
     return f"{sent:,} sent, {written:,} written" + (f", {cost:.4f}" if cost else "")
 
 
@@ -87,17 +87,17 @@ def over_line(turn: Turn) -> str:
 
 def trained_line(assistant: Assistant, user_id: int, turn: Turn) -> str:
     """The models that rounds of training made and that an answer hangs on; mostly none."""
-    rounds = assistant.trained_behind(user_id, turn)
+    rounds = assistant.turns.trained_behind(user_id, turn)
     return one_line(", ".join(f"{role} of round {number}" for role, number in rounds.items()))
 
 
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
-    found = assistant.journal.found_in(user_id, turn.id)
+    found = assistant.stores.journal.found_in(user_id, turn.id)
     ids = [entry.version_id for entry in found]
-    passages = assistant.catalogue.passages_of(user_id, ids)
-    states = assistant.catalogue.version_states(user_id, ids)
+    passages = assistant.stores.catalogue.passages_of(user_id, ids)
+    states = assistant.stores.catalogue.version_states(user_id, ids)
     yield f"Turn {turn.id}: {short(turn.message)}"
     if turn.standalone not in ("", turn.message):
         yield f"Searched as: {one_line(turn.standalone)}"
@@ -105,7 +105,7 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if instead := in_place_of(turn):
         yield f"In place of {instead}"
     if turn.details.get("tokens"):
-        session = assistant.journal.turns(user_id, turn.session_id, limit=_COUNTED)
+        session = assistant.stores.journal.turns(user_id, turn.session_id, limit=_COUNTED)
         yield f"Tokens: {tokens_line(assistant, [turn])}; in this session {tokens_line(assistant, session)}"
     if over := over_line(turn):
         yield f"About {over}"

@@ -89,7 +89,7 @@ def with_found(assistant: Assistant, user_id: int, pairs: Sequence[Pair]) -> lis
     from stores.base.errors import NotFound
     from stores.conversation.pair_choices import PairChoices
 
-    choices, known = PairChoices(assistant.database), []
+    choices, known = PairChoices(assistant.stores.database), []
     for pair in pairs:
         found: Sequence[FoundText] = ()
         if pair.change > 0 and pair.turn_id:

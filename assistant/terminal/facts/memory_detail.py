@@ -47,8 +47,8 @@ def detail(assistant: Assistant, user_id: int, *, row: MemoryRow) -> Detail:
     from assistant.terminal.facts.memory_history import link_told
     from stores.memory.memory_uses import MemoryUses
 
-    history = assistant.catalogue.history(user_id, row.passage_id)
-    uses = MemoryUses(assistant.database).uses(user_id, row.passage_id)
+    history = assistant.stores.catalogue.history(user_id, row.passage_id)
+    uses = MemoryUses(assistant.stores.database).uses(user_id, row.passage_id)
     scope = "yours only" if history.passage.scope == "yours" else "shared"
     title = f"{one_line(history.passage.title)}: " if history.passage.title else ""
     text = history.passage.text[:_CHARACTERS] or "Its text was forgotten."
@@ -71,7 +71,7 @@ def detail_page(assistant: Assistant, user_id: int, *, row: MemoryRow, width: in
         return f"Memory {told.name}" if row.name else "Not weighed yet", "\n".join(lines)
     from assistant.terminal.facts.memory_history import history_lines
 
-    history = assistant.catalogue.history(user_id, row.passage_id)
+    history = assistant.stores.catalogue.history(user_id, row.passage_id)
     lines[2] = history.passage.text or told.text
     kept = [
         line for line in history_lines(history) if line.startswith(("Version", "Link", "Receipt", "     "))
@@ -110,8 +110,8 @@ def sent_to(assistant: Assistant, sent: Sequence[Sent]) -> str:
 def sent_lines(assistant: Assistant, sent: Sequence[Sent]) -> list[str]:
     """The same as a list; empty where it never left."""
     told = [line for each in sent if (line := _sent_line(each))]
-    if assistant.database.file is None:
-        told.append(f"kept by the database at {assistant.database.place}")
+    if assistant.stores.database.file is None:
+        told.append(f"kept by the database at {assistant.stores.database.place}")
     return told
 
 
@@ -167,13 +167,13 @@ def _claims(assistant: Assistant, user_id: int, history: History) -> list[tuple[
     """How it was checked; of several claims that it holds, the latest."""
     from assistant.terminal.facts.memory_history import claim_lines, deciding_versions
 
-    claims = assistant.claims.of_passage(user_id, history.passage.passage_id)
+    claims = assistant.stores.claims.of_passage(user_id, history.passage.passage_id)
     if claims and not history.is_forgotten:  # one that was taken back says nothing of what is known
         claims = [claim for claim in claims if claim.state not in ("withdrawn", "forgotten")]
         if not claims:
             return [("Checked", "what was checked of it was taken back")]
     claims = claims[-1:]
-    evidence = assistant.catalogue.passages_of(user_id, deciding_versions(claims))
+    evidence = assistant.stores.catalogue.passages_of(user_id, deciding_versions(claims))
     told = [(line[:_LABEL].strip(), line[_LABEL:].strip()) for line in claim_lines(claims, evidence)]
     checked = [entry for entry in told if entry[0] == "Checked"]
     by_others = "checked when another user stated it, or written by one"

@@ -80,7 +80,7 @@ def found(assistant: Assistant, user_id: int, *, wanted: Wanted) -> Found:
     """The first page of what is wanted, with the counts of every scope."""
     from stores.memory.memory_rows import MemoryRows
 
-    catalogue = assistant.catalogue
+    catalogue = assistant.stores.catalogue
     only, words = _memories_only(wanted), wanted.words
     yours = catalogue.count(user_id, scope="yours", memories_only=only, query=words)
     shared = catalogue.count(user_id, scope="shared", query=words)
@@ -89,7 +89,9 @@ def found(assistant: Assistant, user_id: int, *, wanted: Wanted) -> Found:
         "yours": yours,
         "shared": shared,
         "waiting": len(_waiting(assistant, user_id, words)),
-        "forgotten": MemoryRows(assistant.database).count_gone(user_id, memories_only=only, query=words),
+        "forgotten": MemoryRows(assistant.stores.database).count_gone(
+            user_id, memories_only=only, query=words
+        ),
     }
     beside = catalogue.count(user_id, scope="yours") - yours if only else 0
     return Found(page(assistant, user_id, wanted), counts, beside)
@@ -100,7 +102,7 @@ def is_there(assistant: Assistant, user_id: int, *, number: str) -> bool:
     passage_id = typed_id(number)
     if passage_id is not None:
         with suppress(NotFound):
-            assistant.catalogue.history(user_id, passage_id)
+            assistant.stores.catalogue.history(user_id, passage_id)
             return True
     return any(found(assistant, user_id, wanted=Wanted(words=number)).counts.values())
 
@@ -109,7 +111,7 @@ def page(assistant: Assistant, user_id: int, wanted: Wanted, *, before: int | No
     """The newest rows, or those behind the passage `before`."""
     from stores.memory.memory_rows import MemoryRows
 
-    rows = MemoryRows(assistant.database)
+    rows = MemoryRows(assistant.stores.database)
     if wanted.scope == "waiting":
         return Page(tuple(_waiting(assistant, user_id, wanted.words)), is_last=True)
     only = _memories_only(wanted)
@@ -117,7 +119,7 @@ def page(assistant: Assistant, user_id: int, wanted: Wanted, *, before: int | No
         gone = rows.gone(user_id, memories_only=only, query=wanted.words, before=before, limit=ROWS)
         beside = rows.beside(user_id, [each.line.passage_id for each in gone])
         return Page(tuple(_gone_row(each, beside) for each in gone), len(gone) < ROWS)
-    lines = assistant.catalogue.lines(
+    lines = assistant.stores.catalogue.lines(
         user_id, scope=wanted.scope, memories_only=only, query=wanted.words, before=before, limit=ROWS
     )
     beside = rows.beside(user_id, [line.passage_id for line in lines])
@@ -176,9 +178,9 @@ def _gone_row(gone: GoneLine, beside: Mapping[int, Beside]) -> MemoryRow:
 
 def _waiting(assistant: Assistant, user_id: int, words: str) -> list[MemoryRow]:
     """What is to be read or weighed, oldest first, and what waits for somebody's decision."""
-    claims = {claim.id: claim for claim in assistant.claims.pending(user_id)}
+    claims = {claim.id: claim for claim in assistant.stores.claims.pending(user_id)}
     rows = [
-        *_jobs(assistant, user_id, assistant.claim_jobs.waiting(user_id), claims),
+        *_jobs(assistant, user_id, assistant.stores.claim_jobs.waiting(user_id), claims),
         *_proposals(assistant, user_id),
     ]
     looked_for = words.casefold().split()
@@ -201,7 +203,7 @@ def _jobs(
         if claim is not None:
             yield _weighed(claim, waits)
         elif job.kind == "summarize":
-            message = assistant.journal.turn(user_id, job.subject_id).message
+            message = assistant.stores.journal.turn(user_id, job.subject_id).message
             yield MemoryRow(
                 key=f"job {job.id}",
                 name="",
@@ -235,7 +237,7 @@ def _weighed(claim: StatedClaim, waits: Sequence[tuple[str, str]]) -> MemoryRow:
 
 
 def _proposals(assistant: Assistant, user_id: int) -> Iterator[MemoryRow]:
-    own = {proposal.id for proposal in assistant.proposals.of_user(user_id)}
+    own = {proposal.id for proposal in assistant.stores.proposals.of_user(user_id)}
     for proposal in proposals_shown(assistant, user_id):
         yield _proposed(proposal, is_own=proposal.id in own)
 

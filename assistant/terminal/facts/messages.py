@@ -106,8 +106,8 @@ def past_messages(
 
     before: of the turns, those alone that came before this one.
     """
-    found = assistant.journal.turns(user_id, session_id, limit=turns, before=before)
-    ratings = assistant.ratings.of_turns(user_id, [turn.id or 0 for turn in found])
+    found = assistant.stores.journal.turns(user_id, session_id, limit=turns, before=before)
+    ratings = assistant.stores.ratings.of_turns(user_id, [turn.id or 0 for turn in found])
     return messages_of(found, ratings), len(found) < turns
 
 
@@ -121,9 +121,11 @@ def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedS
     """What an answer cites, in the order of its first citations, as far as it is kept."""
     from agents.base.chat_interfaces import Source
 
-    cited = assistant.journal.turn(user_id, turn_id).details.get("cited", [])
-    found = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id) if f.citation}
-    passages = assistant.catalogue.passages_of(user_id, [found[n] for n in cited if n in found])
+    cited = assistant.stores.journal.turn(user_id, turn_id).details.get("cited", [])
+    found = {
+        f.citation: f.version_id for f in assistant.stores.journal.found_in(user_id, turn_id) if f.citation
+    }
+    passages = assistant.stores.catalogue.passages_of(user_id, [found[n] for n in cited if n in found])
     return tuple(
         cited_source(Source(number, passages[found[number]][0]))
         for number in cited

@@ -18,7 +18,7 @@ def privacy_told(assistant: Assistant, user_id: int) -> tuple[str, ...]:
     """From stored facts: headings, empty lines, and sentences that are indented by two."""
     from stores.memory.memory_uses import MemoryUses
 
-    kept = MemoryUses(assistant.database).kept(user_id)
+    kept = MemoryUses(assistant.stores.database).kept(user_id)
     saw = trained(kept.rounds, None)
     return (
         "What is kept about you",
@@ -55,9 +55,9 @@ def _kept(kept: Kept) -> Iterator[str]:
 def _readers(assistant: Assistant, kept: Kept) -> Iterator[str]:
     yield "No other user of Vouch can find what is yours."
     yield f"Shared passages that you added, found by every user: {kept.shared}."
-    file = assistant.database.file
+    file = assistant.stores.database.file
     if file is None:
-        yield f"It lies in the database at {assistant.database.place}: whoever runs that can read it."
+        yield f"It lies in the database at {assistant.stores.database.place}: whoever runs that can read it."
         return
     mode = stat.S_IMODE(file.stat().st_mode)
     folder = stat.S_IMODE(file.parent.stat().st_mode)
@@ -72,11 +72,15 @@ def _left(assistant: Assistant, kept: Kept) -> Iterator[str]:
         yield f"{line[0].upper()}{line[1:]}."
     if not told:
         yield "Nothing: no model elsewhere was asked."
-    server = assistant.model_in_use.server
-    if server and assistant.settings.memory.agents != "reader" and assistant.settings.memory.learn:
+    server = assistant.models.model_in_use.server
+    if (
+        server
+        and assistant.given.settings.memory.agents != "reader"
+        and assistant.given.settings.memory.learn
+    ):
         where = "on this machine" if is_here(server) else "outside"
         yield f"When what you state is weighed, {server} ({where}) is asked too, with your nearest memories."
-    if assistant.settings.index.url:
+    if assistant.given.settings.index.url:
         yield "The server of the shared index gets shared passages and their vectors, and no memory of yours."
     yield "Files that you exported, and backups, are not counted here."
 

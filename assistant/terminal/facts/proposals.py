@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 def proposals_shown(assistant: Assistant, user_id: int) -> list[OpenProposal]:
     """The open proposals that a user may read: all of them for who may decide."""
-    named = assistant.settings.memory.curators.split()
-    curators = {assistant.journal.known_user_id(name) for name in named} - {0}  # 0: nobody of this name yet
-    return assistant.proposals.shown_to(user_id, is_curator=user_id in curators)
+    named = assistant.given.settings.memory.curators.split()
+    curators = {assistant.stores.journal.known_user_id(name) for name in named} - {
+        0
+    }  # 0: nobody of this name yet
+    return assistant.stores.proposals.shown_to(user_id, is_curator=user_id in curators)
 
 
 def proposed_line(proposal: OpenProposal) -> str:

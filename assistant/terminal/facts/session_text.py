@@ -35,7 +35,7 @@ def write_session(assistant: Assistant, user_id: int, session_id: int, path: Pat
 
     JSON where the file's name ends so, else Markdown. Raises `WrongUsage` where the file is there already.
     """
-    tree = assistant.sessions.tree(user_id, session_id)
+    tree = assistant.stores.sessions.tree(user_id, session_id)
     as_json = path.suffix.lower() == ".json"
     if as_json:
         text = json.dumps(session_object(assistant, user_id, tree), ensure_ascii=False, indent=2) + "\n"
@@ -56,14 +56,14 @@ def write_session(assistant: Assistant, user_id: int, session_id: int, path: Pat
 def session_markdown(assistant: Assistant, user_id: int, tree: SessionTree) -> str:
     """The branch that is on, with the sources of each answer."""
     turns = [turn for turn in tree.turns if turn.id in set(tree.branch)]
-    ratings = assistant.ratings.of_turns(user_id, tree.branch)
+    ratings = assistant.stores.ratings.of_turns(user_id, tree.branch)
     return "\n".join(_markdown(assistant, user_id, tree, turns, ratings)) + "\n"
 
 
 def session_object(assistant: Assistant, user_id: int, tree: SessionTree) -> dict[str, Any]:
     """As plain values: every turn with the one that it follows, so that all branches can be told."""
     ids = [turn.id or 0 for turn in tree.turns]
-    ratings = assistant.ratings.of_turns(user_id, ids)
+    ratings = assistant.stores.ratings.of_turns(user_id, ids)
     return {
         "schema": SCHEMA,
         "session": {
@@ -125,10 +125,10 @@ def _cited(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[tuple[int
     if not cited:
         return
     try:
-        found = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn.id or 0)}
+        found = {f.citation: f.version_id for f in assistant.stores.journal.found_in(user_id, turn.id or 0)}
     except NotFound:
         return
-    passages = assistant.catalogue.passages_of(user_id, [found[n] for n in cited if n in found])
+    passages = assistant.stores.catalogue.passages_of(user_id, [found[n] for n in cited if n in found])
     for number in cited:
         if number in found and found[number] in passages:
             yield number, passages[found[number]][0]

@@ -78,16 +78,16 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
     last = next((row for row in rounds if row.state == "promoted"), None)
     trained = RECIPES.get(last.recipe if last is not None else "", RECIPES["retriever"])
     if last is not None and last.figures.get("side") == "both":
-        versions, declined = assistant.encoder_versions, assistant.encoder_versions.declined()
+        versions, declined = assistant.stores.encoder_versions, assistant.stores.encoder_versions.declined()
         live, previous = versions.live(), versions.previous()
         names = live.version if live else "", previous.version if previous else ""
     else:
-        models, role = assistant.live_models, trained.role
+        models, role = assistant.stores.live_models, trained.role
         names, declined = (models.live(role) or "", models.previous(role) or ""), models.declined(role)
-    others = {assistant.live_models.live(each.role) for each in RECIPES.values() if each != trained}
-    learning, learner = assistant.settings.learning, assistant.background_learner
+    others = {assistant.stores.live_models.live(each.role) for each in RECIPES.values() if each != trained}
+    learning, learner = assistant.given.settings.learning, assistant.learning.background_learner
     if known is None or _states(known.rounds) != _states(rounds):
-        occasions = assistant.occasions_of("retriever")
+        occasions = assistant.learning.occasions_of("retriever")
         new, awaited = occasions.not_learned(), occasions.awaited()
         wanted, lack = new + awaited.missing, awaited.lack
     else:
@@ -106,7 +106,9 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         margin=learning.margin,
         lineage=_lineage(assistant, rounds, known),
         also_live=frozenset(version for version in others if version),
-        broken_off=frozenset(known_id(row.id) for row in rounds if assistant.rounds.is_broken_off(row)),
+        broken_off=frozenset(
+            known_id(row.id) for row in rounds if assistant.stores.rounds.is_broken_off(row)
+        ),
         lack=lack,
     )
 
@@ -130,7 +132,7 @@ def _lineage(
         return None
     if known is not None and known.lineage is not None and known.current and known.current.id == row.id:
         return known.lineage
-    return lineage_of(assistant.database, row)
+    return lineage_of(assistant.stores.database, row)
 
 
 def learned_from(facts: TrainingFacts, row: Round) -> str:
@@ -155,7 +157,7 @@ def _rounds(assistant: Assistant, known: Sequence[Round]) -> list[Round]:
             break
         ended.insert(0, row)
     after = ended[0].id if ended else 0
-    return [*assistant.rounds.latest(SHOWN_ROUNDS, after=after or 0), *ended][:SHOWN_ROUNDS]
+    return [*assistant.stores.rounds.latest(SHOWN_ROUNDS, after=after or 0), *ended][:SHOWN_ROUNDS]
 
 
 def version_of(row: Round) -> str:

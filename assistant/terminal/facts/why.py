@@ -80,11 +80,11 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         writer_of,
     )
 
-    turn = assistant.journal.turn(user_id, turn_id)
-    found = assistant.journal.found_in(user_id, turn_id)
+    turn = assistant.stores.journal.turn(user_id, turn_id)
+    found = assistant.stores.journal.found_in(user_id, turn_id)
     shown = found[:_SHOWN]
-    passages = assistant.catalogue.passages_of(user_id, [each.version_id for each in shown])
-    judged = assistant.journal.judged_in(user_id, turn_id)
+    passages = assistant.stores.catalogue.passages_of(user_id, [each.version_id for each in shown])
+    judged = assistant.stores.journal.judged_in(user_id, turn_id)
     rows = [
         _row(each, *passages[each.version_id], turn, judged.get(each.version_id))
         for each in shown
@@ -114,12 +114,12 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
 
 def learned_lines(assistant: Assistant, user_id: int, turn_id: int) -> tuple[str, ...]:
     """What was found in a turn's message, and what became of it; a line each."""
-    return tuple(_claim_line(claim) for claim in assistant.claims.of_turn(user_id, turn_id))
+    return tuple(_claim_line(claim) for claim in assistant.stores.claims.of_turn(user_id, turn_id))
 
 
 def told_of_learning(assistant: Assistant, user_id: int, turn_id: int) -> list[str]:
     """The same, or that nothing was found there. Raises `NotFound` where the user has no such turn."""
-    assistant.journal.turn(user_id, turn_id)
+    assistant.stores.journal.turn(user_id, turn_id)
     return [*learned_lines(assistant, user_id, turn_id)] or [_NOTHING_NEW]
 
 
@@ -127,12 +127,12 @@ def passage_page(assistant: Assistant, user_id: int, row: FoundRow) -> tuple[str
     """A passage as it was found, with where it came from and what became of it: a title and a text."""
     from stores.memory.memory_uses import MemoryUses
 
-    passages = assistant.catalogue.passages_of(user_id, [row.version_id])
+    passages = assistant.stores.catalogue.passages_of(user_id, [row.version_id])
     passage, _is_live = passages[row.version_id]
-    history = assistant.catalogue.history(user_id, passage.passage_id)
+    history = assistant.stores.catalogue.history(user_id, passage.passage_id)
     text = passage.text or "Its text was forgotten."
     lines = ["", text, "", *_figures(row), "", *_history_lines(passage, history)]
-    uses = MemoryUses(assistant.database).uses(user_id, passage.passage_id)
+    uses = MemoryUses(assistant.stores.database).uses(user_id, passage.passage_id)
     return f"Passage {passage.passage_id} · {passage.scope}", "\n".join([*lines, _trained_line(uses)])
 
 
@@ -145,10 +145,10 @@ def _trained_line(uses: Uses) -> str:
 
 def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int) -> FoundRow:
     """One passage of a turn. Raises KeyError where the turn did not find it."""
-    turn = assistant.journal.turn(user_id, turn_id)
-    found = {each.version_id: each for each in assistant.journal.found_in(user_id, turn_id)}
-    passages = assistant.catalogue.passages_of(user_id, [version_id])
-    judged = assistant.journal.judged_in(user_id, turn_id).get(version_id)
+    turn = assistant.stores.journal.turn(user_id, turn_id)
+    found = {each.version_id: each for each in assistant.stores.journal.found_in(user_id, turn_id)}
+    passages = assistant.stores.catalogue.passages_of(user_id, [version_id])
+    judged = assistant.stores.journal.judged_in(user_id, turn_id).get(version_id)
     return _row(found[version_id], *passages[version_id], turn, judged)
 
 
@@ -165,7 +165,7 @@ def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
 def _searched_by(assistant: Assistant, user_id: int, turn_id: int) -> str:
     from stores.conversation.turn_models import models_of
 
-    models = models_of(assistant.database, user_id, turn_id)
+    models = models_of(assistant.stores.database, user_id, turn_id)
     of_round = f", of round {models.round_id}" if models.round_id is not None else ""
     judged = f" · judged by {one_line(' and '.join(models.judges))}" if models.judges else ""
     return f"{one_line(models.encoder_version)}{of_round}{judged}" if models.encoder_version else ""

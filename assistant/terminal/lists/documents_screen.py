@@ -98,7 +98,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
 
     async def _load(self) -> None:
         def read(assistant: Assistant, user_id: int) -> dict[KnownDocument, list[str]]:
-            return {each: shelf.cells(each) for each in assistant.library.all(user_id)}
+            return {each: shelf.cells(each) for each in assistant.stores.library.all(user_id)}
 
         known = await self._desk.look(read)
         if self.is_attached:
@@ -159,7 +159,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
 
     async def _read(self, document: KnownDocument) -> None:
         def text(assistant: Assistant, user_id: int) -> str:
-            passages = list(assistant.library.passages(document, user_id))
+            passages = list(assistant.stores.library.passages(document, user_id))
             more = len(passages) - _MOST_READ
             parts = [f"{title}\n{text}" if title else text for title, text in passages[:_MOST_READ]]
             return "\n\n".join(
@@ -191,11 +191,11 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
             return
 
         def read(assistant: Assistant, user_id: int) -> Written:
-            steps = list(shelf.read_again(assistant.ingest, user_id, document))
+            steps = list(shelf.read_again(assistant.turns.ingest, user_id, document))
             failed = next((step for step in steps if isinstance(step, UnreadableDocument)), None)
             if failed is not None:
                 return Written(failed.message)
-            newest = assistant.knowledge.receipts(user_id, limit=1)
+            newest = assistant.stores.knowledge.receipts(user_id, limit=1)
             return Written(f"read again: {document.name}", newest[0].id if newest else None)
 
         await self._write(read)
@@ -206,8 +206,8 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
 
     async def _remove(self, document: KnownDocument) -> None:
         def removed(assistant: Assistant, user_id: int) -> Written:
-            [receipt_id] = shelf.remove(assistant.stored_documents, user_id, [document])
-            assistant.indexer.catch_up()
+            [receipt_id] = shelf.remove(assistant.stores.stored_documents, user_id, [document])
+            assistant.search.indexer.catch_up()
             of_all = " for every user" if document.is_shared else ""
             return Written(f"removed{of_all}: {document.name} · u brings it back; the file stays", receipt_id)
 

@@ -142,8 +142,8 @@ class LogScreen(Screen[None], HasHelp, Telling):
 
     async def _look_again(self) -> None:
         def read(assistant: Assistant, _user_id: int) -> tuple[str, list[LogLine]]:
-            file = log_file(assistant.locations.state)
-            return f"{file}", last_lines(file, with_text=assistant.settings.log.log_text)
+            file = log_file(assistant.given.locations.state)
+            return f"{file}", last_lines(file, with_text=assistant.given.settings.log.log_text)
 
         try:
             self._file, lines = await self._desk.look(read)

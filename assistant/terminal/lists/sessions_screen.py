@@ -117,8 +117,8 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         shelf = self._shelf
         sessions, counts = await self._desk.look(
             lambda assistant, user_id: (
-                assistant.sessions.lines(user_id, shelf=shelf, limit=_MOST),
-                {name: assistant.sessions.count(user_id, name) for name in _shelves()},
+                assistant.stores.sessions.lines(user_id, shelf=shelf, limit=_MOST),
+                {name: assistant.stores.sessions.count(user_id, name) for name in _shelves()},
             )
         )
         if self.is_attached and shelf == self._shelf:
@@ -301,9 +301,9 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self.app.push_screen(PageScreen("Erased", "\n".join(told)))
 
     async def _change(self, said: str, change: Change) -> None:
-        await self._desk.look(lambda assistant, user_id: change(assistant.sessions, user_id))
+        await self._desk.look(lambda assistant, user_id: change(assistant.stores.sessions, user_id))
         self._is_gone = await self._desk.look(
-            lambda assistant, user_id: assistant.sessions.is_deleted(user_id, self._current)
+            lambda assistant, user_id: assistant.stores.sessions.is_deleted(user_id, self._current)
         )
         self.tell(said)
         await self._load()

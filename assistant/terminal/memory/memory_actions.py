@@ -129,7 +129,7 @@ class MemoryActions(PrivacyDoor):
         from assistant.terminal.memory.memory_questions import EditText
 
         def line(assistant: Assistant, user_id: int) -> PassageLine:
-            return assistant.catalogue.line(user_id, passage_id)
+            return assistant.stores.catalogue.line(user_id, passage_id)
 
         old = await self.desk.look(line)
         must_be_editable(old.scope, old.kind)
@@ -240,7 +240,7 @@ class MemoryActions(PrivacyDoor):
 
     def action_retry(self) -> None:
         async def retry() -> None:
-            tried = await self.desk.do(lambda assistant, user: assistant.claim_jobs.retry_now(user))
+            tried = await self.desk.do(lambda assistant, user: assistant.stores.claim_jobs.retry_now(user))
             await self.desk.remember()
             self._wrote(f"tried again: {tried}" if tried else "nothing waits after a failure")
 

@@ -137,8 +137,8 @@ class PlainChat:
     def run(self) -> None:
         """Until the input ends or the person leaves."""
         is_typed = not self._echoes
-        in_chat = self._assistant.settings.learning.in_chat
-        self._assistant.background_learner.start(self._notices.say, by_itself=in_chat and is_typed)
+        in_chat = self._assistant.given.settings.learning.in_chat
+        self._assistant.learning.background_learner.start(self._notices.say, by_itself=in_chat and is_typed)
         self._learn()
         while not self._commands.is_over:
             self._tell_notices()
@@ -156,7 +156,7 @@ class PlainChat:
 
     def _learn(self) -> None:
         """Has what was stated remembered. Who types is not kept waiting; a pipe gets all in its order."""
-        self._assistant.player.remember(self._user_id, self._heard)
+        self._assistant.turns.player.remember(self._user_id, self._heard)
         self._settle(_TYPING_SECONDS if not self._echoes else None)
 
     def _heard(self, learned: Learned) -> None:
@@ -166,7 +166,7 @@ class PlainChat:
 
     def _settle(self, seconds: float | None) -> None:
         try:
-            self._assistant.player.settle(seconds)
+            self._assistant.turns.player.settle(seconds)
         except VouchError as error:  # the answer stands, and what was stated waits
             self._say(f"(not remembered yet: {one_line(error.message)})\n\n")
 
@@ -212,7 +212,7 @@ class PlainChat:
         try:
             commands.begin_session()
             with reply:
-                finished = self._assistant.player.play(
+                finished = self._assistant.turns.player.play(
                     self._user_id,
                     commands.session_id,
                     message,

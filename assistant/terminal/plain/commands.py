@@ -62,9 +62,11 @@ class PlainCommands(SlashCommands):
     def _find(self, words: str) -> Iterator[str]:
         if not words:
             raise WrongUsage("Write what to find: /find opening hours")
-        if self.session_id and self._assistant.journal.is_private(self._user_id, self.session_id):
+        if self.session_id and self._assistant.stores.journal.is_private(self._user_id, self.session_id):
             yield "What is said in a private session is not searched; all other sessions are."
-        found = self._assistant.turn_search.find(self._user_id, words, session_id=self.session_id or None)
+        found = self._assistant.stores.turn_search.find(
+            self._user_id, words, session_id=self.session_id or None
+        )
         shown = found[:_SHOWN]
         yield from self._found_lines(shown)
         if len(found) > _SHOWN:
@@ -93,10 +95,10 @@ class PlainCommands(SlashCommands):
         if turn_id is None:
             yield "It goes on here."
             return
-        self.session_id = self._assistant.sessions.show_turn(self._user_id, turn_id)
-        title = self._assistant.sessions.title(self._user_id, self.session_id)
+        self.session_id = self._assistant.stores.sessions.show_turn(self._user_id, turn_id)
+        title = self._assistant.stores.sessions.title(self._user_id, self.session_id)
         yield f"Session {self.session_id} goes on: {one_line(title)}"
-        yield from transcript_lines([self._assistant.journal.turn(self._user_id, turn_id)])
+        yield from transcript_lines([self._assistant.stores.journal.turn(self._user_id, turn_id)])
 
     # Branches
 
@@ -126,7 +128,7 @@ class PlainCommands(SlashCommands):
         try:
             return self._turn_here("" if number is None else str(number))
         except NotFound as error:
-            last = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
+            last = self._assistant.stores.journal.turns(self._user_id, self.session_id, limit=1)
             if number is not None and typed and last:
                 error.hint = f"As the text of your last message: /change {last[0].id} {short(typed)}"
             raise
@@ -139,12 +141,12 @@ class PlainCommands(SlashCommands):
                 f"you have no turn {one_line(number)}", hint="Name it by its number, as /why does."
             )
         if wanted is None:
-            last = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
+            last = self._assistant.stores.journal.turns(self._user_id, self.session_id, limit=1)
             if not last:
                 raise NotFound("nothing was said in this session yet")
             turn = last[0]
         else:
-            turn = self._assistant.journal.turn(self._user_id, wanted)
+            turn = self._assistant.stores.journal.turn(self._user_id, wanted)
         if turn.session_id != self.session_id:
             raise NotFound(
                 f"turn {turn.id} is of session {turn.session_id}",
@@ -163,7 +165,7 @@ class PlainCommands(SlashCommands):
         wanted = typed_id(number)
         if number and not wanted:
             raise WrongUsage(f"{one_line(number)} is no number of a branch")
-        sessions = self._assistant.sessions
+        sessions = self._assistant.stores.sessions
         place = sessions.branch(self._user_id, self.session_id)
         if place.count == 1:
             yield "One branch so far: /change changes a message, /retry has it answered again."
@@ -175,7 +177,7 @@ class PlainCommands(SlashCommands):
         yield f"Branch {place.number} of {place.count} goes on. It ends so:"
         yield ""
         yield from transcript_lines(
-            self._assistant.journal.turns(self._user_id, self.session_id, limit=_LAST)
+            self._assistant.stores.journal.turns(self._user_id, self.session_id, limit=_LAST)
         )
 
     # Training, and before and after
@@ -213,8 +215,8 @@ class PlainCommands(SlashCommands):
     def _log(self, words: str) -> Iterator[str]:
         from assistant.terminal.facts.log_lines import last_lines, log_file
 
-        file = log_file(self._assistant.locations.state)
-        lines = last_lines(file, with_text=self._assistant.settings.log.log_text)
+        file = log_file(self._assistant.given.locations.state)
+        lines = last_lines(file, with_text=self._assistant.given.settings.log.log_text)
         wanted = words.casefold().split()
         fitting = [line for line in lines if line.fits(wanted, "all")][-_SHOWN:]
         for line in fitting:

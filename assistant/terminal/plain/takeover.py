@@ -46,8 +46,8 @@ class Takeover:
     """What the screen leaves to plain mode."""
 
     def __init__(self, assistant: Assistant, user: str, user_id: int, session_id: int) -> None:
-        self._turns = assistant.journal.turns(user_id, session_id, limit=_SHOWN)
-        self._drafts = Drafts(assistant.locations.state, assistant.locations.data, user)
+        self._turns = assistant.stores.journal.turns(user_id, session_id, limit=_SHOWN)
+        self._drafts = Drafts(assistant.given.locations.state, assistant.given.locations.data, user)
         self._key: int | str = session_id if self._turns else NEW
 
     def last_messages(self) -> Iterator[str]:

@@ -284,7 +284,7 @@ class TrainingScreen(Screen[None], HasHelp, Telling):
             self.work(self._step_back())
 
     async def _step_back(self) -> None:
-        await self._desk.do(lambda assistant, _user_id: assistant.step_back())
+        await self._desk.do(lambda assistant, _user_id: assistant.learning.step_back())
         await self.look_again()
         facts = self.facts
         live, other = facts.name_of(facts.live), facts.name_of(facts.previous)
@@ -321,7 +321,7 @@ class TrainingScreen(Screen[None], HasHelp, Telling):
         return facts.previous or None
 
     async def _compare_with(self, row: Round, version: str) -> None:
-        if await self._desk.look(lambda assistant, _: assistant.keeps_model(version)):
+        if await self._desk.look(lambda assistant, _: assistant.learning.keeps_model(version)):
             self._compare(version, f"{row.id}")
         else:
             self.tell(f"The model of round {row.id} is no longer kept; press c on another round to compare.")

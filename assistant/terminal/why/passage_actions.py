@@ -66,7 +66,7 @@ class PassageActions(Working):
 
     async def _keep_rating(self, rating: str, row: FoundRow, turn_id: int) -> None:
         await self._desk.look(
-            lambda assistant, user_id: assistant.journal.rate(
+            lambda assistant, user_id: assistant.stores.journal.rate(
                 user_id, turn_id, rating, version_id=row.version_id
             )
         )
@@ -99,7 +99,7 @@ class PassageActions(Working):
         from assistant.terminal.widgets.questions import Question
 
         line = await self._desk.look(
-            lambda assistant, user_id: assistant.catalogue.line(user_id, row.passage_id)
+            lambda assistant, user_id: assistant.stores.catalogue.line(user_id, row.passage_id)
         )
         question = sure_to_propose(line.text).removesuffix(" [y/N]")
         return await self.app.push_screen_wait(Question(question, yes="propose", no="keep"))

@@ -10,6 +10,7 @@ from typing import Any
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import Further
+from assistant.wiring.parts import trained
 from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
 
 PROGRAM = "assistant.learning.recipes.dialogue.from_use"
@@ -19,14 +20,14 @@ def over(house: House) -> Trainable[DialogueLesson]:
     """On the replies of the database."""
     from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
 
-    lessons, learning = lessons_of(house), house.settings.learning
-    encoder = house.packaged_encoder.version
-    folder = house.locations.cache / "encoders" / encoder
+    lessons, learning = lessons_of(house), house.given.settings.learning
+    encoder = house.models.packaged_encoder.version
+    folder = house.given.locations.cache / "encoders" / encoder
     options = ("--encoder", str(folder.resolve()))
     further = Further(PROGRAM, {"seed": learning.seed}, learning.threads, options)
 
     def compared(folder: Path, some: Sequence[DialogueLesson], tell: Callable[[int, int], None]) -> Compared:
-        live, candidate = house.dialogue_generator, house.dialogue_generator_in(folder)
+        live, candidate = house.models.dialogue_generator, house.models.dialogue_generator_in(folder)
         found = compare(
             [wanted_reply(lesson) for lesson in some if lesson.is_held_out],
             lambda inputs: live.replies(inputs, most=1)[0].words,
@@ -63,15 +64,14 @@ def rows_of(shown: Sequence[DialogueLesson]) -> Iterator[Mapping[str, Any]]:
 def lessons_of(house: House) -> DialogueLessons:
     """Replies of the database that teach."""
     return DialogueLessons(
-        house.database,
-        history_turns=house.settings.answer.history_turns,
-        curators=house.settings.memory.curators.split(),
+        house.stores.database,
+        history_turns=house.given.settings.answer.history_turns,
+        curators=house.given.settings.memory.curators.split(),
     )
 
 
 DIALOGUE = Recipe(
-    "dialogue",
-    "dialogue generator",
+    trained.DIALOGUE,
     about="Replies over knowledge bases",
     gains="reply better over knowledge bases",
     what_is_a_lesson="Every reply over a knowledge base that was rated good or corrected is a lesson, among "

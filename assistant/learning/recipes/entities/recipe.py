@@ -11,6 +11,7 @@ from assistant.learning.outcome import Compared
 from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
 from assistant.learning.recipes.dialogue.recipe import lessons_of
 from assistant.learning.training_process import Further
+from assistant.wiring.parts import trained
 from stores.learning.dialogue_lessons import DialogueLesson
 
 
@@ -19,18 +20,22 @@ def over(house: House) -> Trainable[DialogueLesson]:
     from assistant.learning.recipes.entities.lessons import EntityLessons
     from assistant.replay.metrics.held_out_entities import ToldReply, decided
 
-    lessons, learning, version = lessons_of(house), house.settings.learning, house.searching.version
+    lessons, learning, version = (
+        lessons_of(house),
+        house.given.settings.learning,
+        house.search.searching.version,
+    )
     program = "assistant.learning.recipes.entities.from_use"
     further = Further(program, {"seed": learning.seed}, learning.threads, ("--encoder", version))
 
     def entities() -> EntityLessons:
-        return EntityLessons(house.knowledge_bases, house.entity_search, house.searching)
+        return EntityLessons(house.stores.knowledge_bases, house.models.entity_search, house.search.searching)
 
     def read(after: int) -> list[DialogueLesson]:
         of_now = entities()
         return [lesson for lesson in lessons.all(after=after) if of_now.right(lesson)]
 
-    def trained(folder: Path, shown: Sequence[DialogueLesson], *, tries: Any, **how: Any) -> Path:
+    def train_it(folder: Path, shown: Sequence[DialogueLesson], *, tries: Any, **how: Any) -> Path:
         return further.on(folder, entities().rows(shown, tries), **how)
 
     def compared(folder: Path, some: Sequence[DialogueLesson], tell: Callable[[int, int], None]) -> Compared:
@@ -38,7 +43,7 @@ def over(house: House) -> Trainable[DialogueLesson]:
 
         of_now = entities()
         held_out = [lesson for lesson in some if lesson.is_held_out]
-        both = house.entity_map.turned, EntityMap.read(folder).turned
+        both = house.models.entity_map.turned, EntityMap.read(folder).turned
         told = []
         for done, lesson in enumerate(held_out, start=1):
             found = (of_now.found(lesson, turned) for turned in both)
@@ -50,7 +55,7 @@ def over(house: House) -> Trainable[DialogueLesson]:
         ENTITIES,
         read,
         further.settings,
-        trained,
+        train_it,
         compared,
         require=lambda some: partial(lessons.require_kept, lessons=some),
         encoder_version=version,
@@ -58,8 +63,7 @@ def over(house: House) -> Trainable[DialogueLesson]:
 
 
 ENTITIES = Recipe(
-    "entities",
-    "entity retriever",
+    trained.ENTITIES,
     about="Entities of knowledge bases",
     gains="find what you mean in knowledge bases better",
     what_is_a_lesson="Every reply over a knowledge base that tells of an entity and was rated good or "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import Further
+from assistant.wiring.parts import trained
 from stores.learning.follow_ups import FollowUp, FollowUps
 
 if TYPE_CHECKING:
@@ -32,18 +33,18 @@ def over(house: House) -> Trainable[FollowUp]:
     from agents.backends.query_model import SHIPPED
     from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 
-    learning = house.settings.learning
+    learning = house.given.settings.learning
     lessons, further = lessons_of(house), further_of(house)
 
     @contextmanager
     def started(adapters: Path) -> Iterator[QueryModel]:
-        with closing(house.query_model_of(adapters, threads=learning.threads)) as model:
+        with closing(house.models.query_model_of(adapters, threads=learning.threads)) as model:
             yield model.require_started()
 
     def search() -> FollowUpSearch:
-        return FollowUpSearch(house.searching.retriever, house.searching.spaces)
+        return FollowUpSearch(house.search.searching.retriever, house.search.searching.spaces)
 
-    def trained(folder: Path, shown: Sequence[FollowUp], *, tries: Any, **how: Any) -> Path:
+    def train_it(folder: Path, shown: Sequence[FollowUp], *, tries: Any, **how: Any) -> Path:
         def rows() -> Iterator[Mapping[str, Any]]:
             with started(SHIPPED) as model:
                 yield from rows_of(
@@ -62,7 +63,7 @@ def over(house: House) -> Trainable[FollowUp]:
         def rewrites(model: QueryModel) -> Callable[[FollowUp], str]:
             return lambda each: model.begin(each.question, earlier_of(each)).result()
 
-        with started(house.query_adapters) as live, started(folder / SHIPPED.name) as candidate:
+        with started(house.models.query_adapters) as live, started(folder / SHIPPED.name) as candidate:
             found = compare(
                 [each for each in some if each.is_held_out],
                 rewrites(live),
@@ -77,7 +78,7 @@ def over(house: House) -> Trainable[FollowUp]:
         QUERY,
         lambda after: lessons.all(after=after),
         further.settings,
-        trained,
+        train_it,
         compared,
         require=lambda some: partial(lessons.require_kept, follow_ups=some),
     )
@@ -85,14 +86,14 @@ def over(house: House) -> Trainable[FollowUp]:
 
 def lessons_of(house: House) -> FollowUps:
     """Follow-ups of the database that teach."""
-    return FollowUps(house.database, history_turns=house.settings.answer.history_turns)
+    return FollowUps(house.stores.database, history_turns=house.given.settings.answer.history_turns)
 
 
 def further_of(house: House) -> Further:
     """How its adapters are trained today."""
     from agents.backends.query_model import SHIPPED
 
-    base, learning = house.query_base, house.settings.learning
+    base, learning = house.models.query_base, house.given.settings.learning
     options = ("--base", str(base), "--adapters", str(SHIPPED)) if base is not None else ()
     return Further(PROGRAM, {"seed": learning.seed}, learning.threads, options)
 
@@ -119,7 +120,7 @@ def rows_of(
 
 def lacks(house: House) -> tuple[str, str] | None:
     """What its training lacks here, and what to do; None where it can be trained."""
-    if house.query_base is None:
+    if house.models.query_base is None:
         return "the model smollm2 is not there", "`vouch models add smollm2` adds it."
     missing = [name for name in _TRAINS_BY if find_spec(name) is None]
     if missing:
@@ -128,8 +129,7 @@ def lacks(house: House) -> tuple[str, str] | None:
 
 
 QUERY = Recipe(
-    "query",
-    "query model",
+    trained.QUERY,
     about="Follow-up questions",
     gains="understand follow-up questions better",
     what_is_a_lesson="Every question behind others for which an answering passage was found is a lesson, as "

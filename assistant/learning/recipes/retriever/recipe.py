@@ -12,16 +12,18 @@ from assistant.learning.lineage import learnable
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import Compare, House, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import TrainingFailed
+from assistant.wiring.parts import trained
 from stores.base.errors import EncoderUnavailable
 from stores.learning.kept_lessons import require_kept
 from stores.learning.lessons import Lesson, Lessons, tells_when_to_end
+from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
     from assistant.learning.dual_encoder_swap import BothSides
+    from stores.search.encoder_versions import EncoderVersion
 
-ROLE = "query encoder"
+ROLE = trained.RETRIEVER.role
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
-_ENCODER = "encoder"  # the role of what encodes passages
 
 
 def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
@@ -29,32 +31,39 @@ def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable
     from assistant.replay.metrics.held_out import compare
     from stores.learning.lesson_domains import lesson_domains
 
-    version, learning, side = house.encoder_versions.live(), house.settings.learning, update_side(house)
+    version, learning, side = (
+        house.stores.encoder_versions.live(),
+        house.given.settings.learning,
+        update_side(house),
+    )
 
     def dimension() -> int:
         from agents.models.encoders.two_halves import first_half
 
-        return first_half(house.searching_by(version).encoder).dimension
+        return first_half(house.search.searching_by(version).encoder).dimension
 
     def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
-        base = house.searching_by(version)
-        candidate = house.searching_in(folder) if side == "both" else house.with_queries_by(base, folder)
+        base = house.search.searching_by(version)
+        candidate = (
+            house.search.searching_in(folder)
+            if side == "both"
+            else house.search.with_queries_by(base, folder)
+        )
         held_out = [lesson for lesson in lessons if lesson.is_held_out]
         found = compare(
             held_out,
-            domains=lesson_domains(house.database, held_out),
-            live=house.searching.retriever,
+            domains=lesson_domains(house.stores.database, held_out),
+            live=house.search.searching.retriever,
             candidate=candidate.retriever,
             spaces=base.spaces,
             candidate_spaces=candidate.spaces,
-            judge=house.judge_of_candidates,
+            judge=house.models.judge_of_candidates,
             tell=tell,
             **how_compared(learning),
         )
         return of_round(found, learning)
 
-    encoder_version = house.wanted_encoder.version if version is None else version.version
-    source = house.settings.encoder.source if version is None else version.source
+    encoder_version = house.search.wanted_encoder.version if version is None else version.version
     return trainable(
         lessons_of(house),
         encoder_version=encoder_version,
@@ -65,10 +74,10 @@ def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable
             "epochs": learning.epochs,
             "learning_rate": learning.learning_rate,
             "seed": learning.seed,
-            **asdict(house.settings.training),
+            **asdict(house.given.settings.training),
         },
         threads=learning.threads,
-        encoder=lambda: weights_of(house, source),
+        encoder=lambda: weights_of(house, version),
         both=_both_sides(house, encoder_version) if side == "both" else None,
         train=train,
     )
@@ -94,10 +103,10 @@ def trainable(
     """
     is_both = both is not None and settings.get("update_side") == "both"
 
-    def trained(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
+    def train_it(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
         from agents.models.encoders.two_halves import first_halves
-        from assistant.learning.dual_encoder_swap import NAME
         from assistant.learning.recipes.retriever.apart import started_from, train_apart
+        from stores.search.encoder_versions import TRAINED
 
         del tries
         versions = sorted({document.version_id for lesson in shown for document in lesson.documents})
@@ -109,7 +118,7 @@ def trainable(
             settings=settings,
             threads=threads,
             encoder=encoder(),
-            name=NAME if is_both else "",
+            name=TRAINED if is_both else "",
             measured_on=lambda lesson: tells_when_to_end(lesson.question),
             checkpoint_seconds=checkpoint_seconds,
             **how,
@@ -123,25 +132,24 @@ def trainable(
         RETRIEVER,
         lambda after: learnable(lessons, encoder_version, after=after)[0],
         settings,
-        trained,
+        train_it,
         compare,
         require=lambda some: partial(require_kept, lessons=some),
         encoder_version=encoder_version,
         before_the_first=UNTRAINED,
         details={"encoder_version": encoder_version},
-        beside=(_ENCODER,),
+        beside=(ENCODER_ROLE,),
         both=both if is_both else None,
     )
 
 
 def lessons_of(house: House) -> Lessons:
     """Judged questions of the database."""
-    return Lessons(house.database, curators=house.settings.memory.curators.split())
+    return Lessons(house.stores.database, curators=house.given.settings.memory.curators.split())
 
 
 RETRIEVER = Recipe(
-    "retriever",
-    ROLE,
+    trained.RETRIEVER,
     about="Questions",
     gains="find better",
     what_is_a_lesson="Every question whose passages were judged is a lesson.",
@@ -154,19 +162,21 @@ RETRIEVER = Recipe(
 
 def update_side(house: House) -> str:
     """query or both."""
-    learning = house.settings.learning
+    learning = house.given.settings.learning
     if learning.update_side != "auto":
         return learning.update_side
-    is_small = house.encoder_versions.live_passages() <= learning.both_up_to
+    is_small = house.stores.encoder_versions.live_passages() <= learning.both_up_to
     return "both" if is_small else "query"
 
 
-def weights_of(house: House, source: str) -> Path | None:
-    """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`."""
-    from assistant.learning import dual_encoder_swap
+def weights_of(house: House, version: EncoderVersion | None) -> Path | None:
+    """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`.
 
-    if kept := dual_encoder_swap.kept_as(source):
-        return house.checkpoints.verified(dual_encoder_swap.RECIPE, kept)
+    version: None: of the one that the settings name.
+    """
+    if version is not None and version.kept_as:
+        return house.stores.checkpoints.verified(ENCODER_ROLE, version.kept_as)
+    source = house.given.settings.encoder.source if version is None else version.source
     return weights_at(source) if source else None
 
 
@@ -186,12 +196,12 @@ def weights_at(source: str) -> Path:
 def _both_sides(house: House, live: str) -> BothSides:
     from assistant.learning.dual_encoder_swap import BothSides
 
-    known = house.encoder_versions.live()
+    known = house.stores.encoder_versions.live()
     return BothSides(
-        house.encoder_versions,
-        searching=house.searching_in,
+        house.stores.encoder_versions,
+        searching=house.search.searching_in,
         trained_from=known.trained_from if known is not None and known.trained_from else live,
-        discard_index=house.discard_index,
+        discard_index=house.search.discard_index,
     )
 
 

@@ -8,8 +8,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.wiring.stores import Stores
+from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.stores import Stores
 from stores.base.errors import EncoderUnavailable, VouchError
+from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
@@ -26,8 +28,11 @@ QUERY_ENCODER = "query encoder"  # the role of a model that was trained for the 
 ENCODER_FILES = ("model.onnx", "tokenizer.json", "encoder.json")  # that one is loaded from
 
 
-class Search(Stores):
+class Search:
     """What searches the stores: of each encoder version that has vectors there."""
+
+    def __init__(self, given: Given, stores: Stores) -> None:
+        self.given, self._stores = given, stores
 
     @property
     def searching(self) -> Searching:
@@ -37,11 +42,11 @@ class Search(Stores):
     @property
     def _searching_untrained(self) -> Searching:
         """The same without a query encoder that was trained for it."""
-        return self.searching_by(self.encoder_versions.live())
+        return self.searching_by(self._stores.encoder_versions.live())
 
     def searching_by(self, version: EncoderVersion | None) -> Searching:
         """What searches by this version; None: by what the settings name."""
-        return self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
+        return self.searching_of(self.wanted_encoder) if version is None else self.searching_with(version)
 
     def discard_index(self, version: str) -> object:
         """Deletes the files of an encoder version's index."""
@@ -49,7 +54,7 @@ class Search(Stores):
 
     def searching_with(self, version: EncoderVersion) -> Searching:
         """What searches by a version that has vectors here, whether it is the live one or not."""
-        return self._searchings.get(version.version) or self._searching_by(self._loaded(version))
+        return self._searchings.get(version.version) or self.searching_of(self._loaded(version))
 
     @property
     def encoder(self) -> Encoder:
@@ -73,21 +78,21 @@ class Search(Stores):
         from agents.models.encoders.two_halves import TwoHalves
         from agents.models.heads import LanguageHeads
 
-        named = self.settings.encoder
-        first = self._prepared(named.source)
+        named = self.given.settings.encoder
+        first = self.prepared(named.source)
         if not named.second_source:
             return first
-        second = self._prepared(named.second_source)
+        second = self.prepared(named.second_source)
         languages = LanguageHeads(second) if isinstance(second, MultilingualEncoder) else None
         return TwoHalves(first, second, named.second_share, languages)
 
     @property
     def languages(self) -> Languages | None:
         """What tells languages apart; None without the multilingual half."""
-        return None if self._halves is None else self._halves.languages
+        return None if self.halves is None else self.halves.languages
 
     @property
-    def _halves(self) -> TwoHalves | None:
+    def halves(self) -> TwoHalves | None:
         """The encoder that the settings name, where it has two halves and can be had."""
         from agents.models.encoders.two_halves import TwoHalves
 
@@ -99,7 +104,7 @@ class Search(Stores):
         """Finds so many passages, in spaces of the same encoder version."""
         from agents.retrieval.retriever import Retriever
 
-        pool = max(self.settings.retrieval.pool, count)
+        pool = max(self.given.settings.retrieval.pool, count)
         return Retriever(encoder, keep=count, pool=pool, fusion=self.fusion)
 
     @property
@@ -107,7 +112,7 @@ class Search(Stores):
         """How signals become one score."""
         from agents.retrieval.retriever import Fusion
 
-        retrieval = self.settings.retrieval
+        retrieval = self.given.settings.retrieval
         return Fusion(
             dense_weight=retrieval.dense_weight,
             document_lift=retrieval.document_lift,
@@ -126,7 +131,7 @@ class Search(Stores):
         """What was made to search, by encoder version."""
         return {}
 
-    def _searching_by(self, encoder: Encoder) -> Searching:
+    def searching_of(self, encoder: Encoder) -> Searching:
         """All that searches with this encoder; made once a version."""
         if encoder.version in self._searchings:
             return self._searchings[encoder.version]
@@ -138,7 +143,7 @@ class Search(Stores):
 
         indexes = self._indexes
         shared_index = SharedIndex(
-            self.database,
+            self._stores.database,
             name=indexes.name,
             encoder_version=encoder.version,
             dimension=encoder.dimension,
@@ -148,14 +153,14 @@ class Search(Stores):
         made = Searching(
             encoder,
             Spaces(
-                self.database,
+                self._stores.database,
                 encoder_version=encoder.version,
                 dimension=encoder.dimension,
                 shared_index=shared_index,
             ),
-            self.retriever_keeping(encoder, self.settings.retrieval.candidates),
+            self.retriever_keeping(encoder, self.given.settings.retrieval.candidates),
             Indexer(
-                self.database,
+                self._stores.database,
                 encoder_version=encoder.version,
                 encode=encoder.encode_passages,
                 shared_index=shared_index,
@@ -172,13 +177,13 @@ class Search(Stores):
 
         if (known := self._searchings.get(str(folder))) is None:
             encoder = with_first_half(self._searching_untrained.encoder, self._opened(folder))
-            known = self._searchings[str(folder)] = self._searching_by(encoder)
+            known = self._searchings[str(folder)] = self.searching_of(encoder)
         return known
 
     def _with_trained_queries(self, base: Searching) -> Searching:
         """The same with the query encoder that was trained for these vectors and is live, if there is one."""
-        version = self.live_models.live(QUERY_ENCODER)
-        known = self.live_models.known(QUERY_ENCODER, version) if version else None
+        version = self._stores.live_models.live(QUERY_ENCODER)
+        known = self._stores.live_models.known(QUERY_ENCODER, version) if version else None
         if known is None or known.details.get("encoder_version") != base.encoder.version:
             return base
         key = f"{base.encoder.version} {known.version}"
@@ -186,11 +191,11 @@ class Search(Stores):
             try:
                 self._searchings[key] = self.with_queries_by(
                     base,
-                    self.checkpoints.verified("retriever", known.version, files=ENCODER_FILES),
+                    self._stores.checkpoints.verified("retriever", known.version, files=ENCODER_FILES),
                     known.version,
                 )
             except VouchError as error:
-                self._tell(f"{error.message}. Search goes on without it. {error.hint}")
+                self.given.tell(f"{error.message}. Search goes on without it. {error.hint}")
                 self._searchings[key] = base
         return self._searchings[key]
 
@@ -200,22 +205,21 @@ class Search(Stores):
 
         queries = with_first_half(base.encoder, self._opened(folder))
         encoder = TwoSidedEncoder(base.encoder, queries)
-        retriever = self.retriever_keeping(encoder, self.settings.retrieval.candidates)
+        retriever = self.retriever_keeping(encoder, self.given.settings.retrieval.candidates)
         return replace(base, encoder=encoder, retriever=retriever, trained_queries=version)
 
     @cached_property
     def _indexes(self) -> SharedIndexes:
         from assistant.search.shared_indexes import SharedIndexes
 
-        return SharedIndexes(self.settings, self.locations.data, self.database)
+        return SharedIndexes(self.given.settings, self.given.locations.data, self._stores.database)
 
     def _loaded(self, live: EncoderVersion) -> Encoder:
         """The encoder of a version that made vectors here."""
         from agents.models.encoders.two_halves import TwoHalves, halves_of
-        from assistant.learning import dual_encoder_swap
 
-        is_trained = bool(dual_encoder_swap.kept_as(live.source))
-        if not is_trained and self._wanted_version() == live.version:
+        is_trained = bool(live.kept_as)
+        if not is_trained and self.wanted_version() == live.version:
             return self.wanted_encoder
         halves = halves_of(live.version)
         if halves is None:
@@ -226,16 +230,14 @@ class Search(Stores):
 
     def _half(self, live: EncoderVersion, version: str, *, is_second: bool = False) -> Encoder:
         """One half of an encoder that made vectors here, or the whole of one that has none."""
-        from assistant.learning import dual_encoder_swap
-
-        if not is_second and (kept := dual_encoder_swap.kept_as(live.source)):
-            return self._opened(self.checkpoints.verified(dual_encoder_swap.RECIPE, kept) / "served")
-        if is_second and self._halves is not None and self._halves.second.version == version:
-            return self._halves.second
-        folder = self.locations.cache / "encoders" / version
+        if not is_second and (kept := live.kept_as):
+            return self._opened(self._stores.checkpoints.verified(ENCODER_ROLE, kept) / "served")
+        if is_second and self.halves is not None and self.halves.second.version == version:
+            return self.halves.second
+        folder = self.given.locations.cache / "encoders" / version
         if folder.is_dir():
             return self._opened(folder)
-        encoder = self._prepared(self.settings.encoder.second_source if is_second else live.source)
+        encoder = self.prepared(self.given.settings.encoder.second_source if is_second else live.source)
         if encoder.version != version:
             raise EncoderUnavailable(
                 f"The encoder {live.version}, whose vectors are searched, cannot be loaded any more",
@@ -243,31 +245,35 @@ class Search(Stores):
             )
         return encoder
 
-    def _wanted_version(self) -> str:
+    def close(self) -> None:
+        if "_indexes" in self.__dict__:
+            self._indexes.close()
+
+    def wanted_version(self) -> str:
         """What the settings name, as far as that can be had just now; empty otherwise."""
         try:
             return self.wanted_encoder.version
         except EncoderUnavailable as error:
-            if self.encoder_versions.live() is None:
+            if self._stores.encoder_versions.live() is None:
                 raise
-            self._tell(f"{error.message}. Search goes on with the encoder used before.")
+            self.given.tell(f"{error.message}. Search goes on with the encoder used before.")
             return ""
 
-    def _prepared(self, source: str) -> Encoder:
+    def prepared(self, source: str) -> Encoder:
         from agents.models.encoders.prepared import prepare_encoder
 
         folder = prepare_encoder(
             source or None,
-            self.locations.cache / "encoders",
-            tell=self._tell,
-            offline=self._offline,
+            self.given.locations.cache / "encoders",
+            tell=self.given.tell,
+            offline=self.given.offline,
         )
         return self._opened(folder)
 
     def _opened(self, folder: Path) -> Encoder:
         from agents.models.encoders.prepared import open_encoder
 
-        return open_encoder(folder, threads=self.settings.encoder.threads)
+        return open_encoder(folder, threads=self.given.settings.encoder.threads)
 
 
 def from_everywhere(source: str) -> str:

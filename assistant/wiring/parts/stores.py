@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from assistant.settings.config import Settings
-from assistant.settings.locations import Locations
+from assistant.wiring.parts.given import Given
 
 if TYPE_CHECKING:
     from stores.claims.claims import Claims
@@ -37,23 +35,10 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of one running Vouch."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        locations: Locations,
-        *,
-        api_key: str = "",
-        offline: bool = False,
-        tell: Callable[[str], None] = lambda sentence: None,
-    ) -> None:
-        """tell: is given a sentence for the person when something takes long."""
-        self.settings = settings
-        self.locations = locations
-        self._api_key = api_key
-        self._offline = offline
-        self._tell = tell
+    def __init__(self, given: Given) -> None:
+        self.given = given
         self._directory_lock: DirectoryLock | None = None
-        locations.create_directories()
+        given.locations.create_directories()
 
     @cached_property
     def database(self) -> Database:
@@ -62,15 +47,15 @@ class Stores:
         from stores.database.database import Database, before_links, database_file
         from stores.database.working_copies import sweep_copies
 
-        sweep_copies(self.locations.data)
-        url = self.settings.store.url
-        file = database_file(url) if url else self.locations.data / "vouch.db"
+        sweep_copies(self.given.locations.data)
+        url = self.given.settings.store.url
+        file = database_file(url) if url else self.given.locations.data / "vouch.db"
         if file is not None and file.parent.is_dir() and self._directory_lock is None:
             self._directory_lock = DirectoryLock(file.parent)
         was_kept = file is not None and before_links(file).exists()
-        database = Database(url) if url else Database.at(self.locations.data)
+        database = Database(url) if url else Database.at(self.given.locations.data)
         if file is not None and before_links(file).exists() and not was_kept:
-            self._tell(
+            self.given.tell(
                 "Statements that had replaced each other stand beside each other now. The database of before "
                 f"is {before_links(file)}; it goes with the first thing that you forget."
             )
@@ -81,7 +66,7 @@ class Stores:
         """By which others know whether the turns of this process can still end; until `close`."""
         from stores.database.living_processes import LivingProcess
 
-        return LivingProcess(self.locations.data / "processes")
+        return LivingProcess(self.given.locations.data / "processes")
 
     @cached_property
     def journal(self) -> Journal:
@@ -116,7 +101,7 @@ class Stores:
         """Documents and the passages they were cut into."""
         from stores.memory.documents import StoredDocuments
 
-        return StoredDocuments(self.database, curators=self.settings.memory.curators.split())
+        return StoredDocuments(self.database, curators=self.given.settings.memory.curators.split())
 
     @cached_property
     def library(self) -> Library:
@@ -207,7 +192,7 @@ class Stores:
         """The models that were trained here."""
         from stores.learning.checkpoints import Checkpoints
 
-        return Checkpoints(self.locations.data / "models")
+        return Checkpoints(self.given.locations.data / "models")
 
     @cached_property
     def rounds(self) -> Rounds:
@@ -221,3 +206,11 @@ class Stores:
             process=lambda: living.name,
             leaves_unended=living.leaves_unended,
         )
+
+    def close(self) -> None:
+        if "database" in self.__dict__:
+            self.database.close()
+        if "this_process" in self.__dict__:
+            self.this_process.close()
+        if self._directory_lock is not None:
+            self._directory_lock.close()

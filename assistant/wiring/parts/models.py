@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assistant.settings.config import DEFAULT
-from assistant.wiring.search import Search
+from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.search import Search
+from assistant.wiring.parts.stores import Stores
+from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER, SHIPPED, TrainedModel
 from stores.base.errors import ModelUnreachable, VouchError
 from stores.base.secrets import without_secrets
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
-    from assistant.learning.recipe import Recipe
+    from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
 
 
@@ -38,10 +41,14 @@ def _has_llamacpp() -> bool:
     return find_spec("xllamacpp") is not None
 
 
-class Models(Search):
+class Models:
     """The models that take part in a turn, besides the encoder."""
 
-    _chosen_model: ModelSettings | None = None
+    def __init__(self, given: Given, stores: Stores, search: Search) -> None:
+        self.given, self._stores, self._search = given, stores, search
+        self._chosen_model: ModelSettings | None = None
+        self._keeps_query_model = False
+        self._query_model: tuple[str, QueryModel] | None = None  # and the version of its adapters
 
     @cached_property
     def reader(self) -> OnnxReader:
@@ -49,7 +56,7 @@ class Models(Search):
         from agents.models.reader import OnnxReader
         from agents.models.reader_files import SMALL
 
-        return OnnxReader(SMALL, threads=self.settings.encoder.threads)
+        return OnnxReader(SMALL, threads=self.given.settings.encoder.threads)
 
     @cached_property
     def large_reader(self) -> OnnxReader:
@@ -57,38 +64,36 @@ class Models(Search):
         from agents.models.reader import OnnxReader
         from agents.models.reader_files import LARGE
 
-        return OnnxReader(LARGE, threads=self.settings.encoder.threads)
+        return OnnxReader(LARGE, threads=self.given.settings.encoder.threads)
 
     @property
     def dialogue_generator(self) -> DialogueGenerator:
         """What replies over a knowledge base: the live one, which another process may have changed."""
-        from assistant.learning.recipes.dialogue.recipe import DIALOGUE
-
-        version = self._answering(DIALOGUE)
+        version = self.answering(DIALOGUE)
         if version not in self._dialogue_generators:
             folder = self._trained_folder(DIALOGUE, version, "Replies go on without it")
             self._dialogue_generators[version] = self.dialogue_generator_in(folder)
         return self._dialogue_generators[version]
 
-    def _answering(self, recipe: Recipe) -> str:
+    def answering(self, model: TrainedModel) -> str:
         """The live version; none where there are several users and others than curators taught it."""
         from stores.learning.dialogue_lessons import may_answer
 
-        version, role = self.live_models.live(recipe.role) or "", recipe.role
-        is_known = self.live_models.known(role, version) is not None
-        curators = self.settings.memory.curators.split()
-        return version if is_known and may_answer(self.database, role, version, curators=curators) else ""
+        version, role = self._stores.live_models.live(model.role) or "", model.role
+        is_known = self._stores.live_models.known(role, version) is not None
+        curators = self.given.settings.memory.curators.split()
+        if is_known and may_answer(self._stores.database, role, version, curators=curators):
+            return version
+        return ""
 
-    def _trained_folder(self, recipe: Recipe, version: str, goes_on: str) -> Path | None:
+    def _trained_folder(self, model: TrainedModel, version: str, goes_on: str) -> Path | None:
         """Where a version lies; None for what is shipped, and where it is damaged, which is told."""
-        from assistant.learning.recipe import SHIPPED
-
         if version in ("", SHIPPED):
             return None
         try:
-            return self.checkpoints.verified(recipe.name, version)
+            return self._stores.checkpoints.verified(model.recipe, version)
         except VouchError as error:
-            self._tell(f"{error.message}. {goes_on}. {error.hint}")
+            self.given.tell(f"{error.message}. {goes_on}. {error.hint}")
             return None
 
     @cached_property
@@ -101,16 +106,15 @@ class Models(Search):
         from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
 
         return DialogueGenerator(
-            folder or SHIPPED, self.packaged_encoder, threads=self.settings.encoder.threads
+            folder or SHIPPED, self.packaged_encoder, threads=self.given.settings.encoder.threads
         )
 
     @property
     def entity_map(self) -> EntityMap:
         """What turns messages towards entities: the live one, which another process may have changed."""
         from agents.models.entity_map import EntityMap
-        from assistant.learning.recipes.entities.recipe import ENTITIES
 
-        version = self._answering(ENTITIES)
+        version = self.answering(ENTITIES)
         if version not in self._entity_maps:
             folder = self._trained_folder(ENTITIES, version, "Entities are found without it")
             self._entity_maps[version] = EntityMap() if folder is None else EntityMap.read(folder)
@@ -126,10 +130,9 @@ class Models(Search):
         """The first half that Vouch comes with, whatever searches."""
         from agents.models.encoders.two_halves import first_half
 
-        return self._prepared("") if self.settings.encoder.source else first_half(self.wanted_encoder)
-
-    _keeps_query_model = False
-    _query_model: tuple[str, QueryModel] | None = None  # and the version of its adapters
+        if self.given.settings.encoder.source:
+            return self._search.prepared("")
+        return first_half(self._search.wanted_encoder)
 
     @property
     def query_model(self) -> QueryModel | None:
@@ -137,11 +140,9 @@ class Models(Search):
 
         None where nothing keeps it running, or it is not there.
         """
-        from assistant.learning.recipes.query.recipe import QUERY
-
         if not self._keeps_query_model or self.query_base is None:
             return None
-        version = self._answering(QUERY)
+        version = self.answering(QUERY)
         with self._query_model_lock:
             if self._query_model is not None and self._query_model[0] == version:
                 return self._query_model[1]
@@ -154,7 +155,7 @@ class Models(Search):
 
     def keep_query_model(self) -> None:
         """Starts it, if it is there; it loads for seconds, so it is of use to a chat that stays open."""
-        self._keeps_query_model = bool(self.settings.answer.rewrite_milliseconds) and _has_llamacpp()
+        self._keeps_query_model = bool(self.given.settings.answer.rewrite_milliseconds) and _has_llamacpp()
         _ = self.query_model
 
     @cached_property
@@ -162,11 +163,18 @@ class Models(Search):
         return Lock()
 
     @cached_property
+    def entity_search(self) -> EntitySearch:
+        """Finds the entities that messages are about."""
+        from assistant.search.entity_search import EntitySearch
+
+        return EntitySearch(self._stores.knowledge_bases, lambda *given: self.entity_map.turned(*given))
+
+    @cached_property
     def query_base(self) -> Path | None:
         """The model that adapters make the query model of; None where it is not there."""
         from assistant.settings.local_models import SMOLLM2, LocalModels
 
-        added = {model.name: model for model in LocalModels(self.locations.chat_models).all()}
+        added = {model.name: model for model in LocalModels(self.given.locations.chat_models).all()}
         base = added.get(SMOLLM2.name)
         return None if base is None or base.is_link else base.path
 
@@ -174,9 +182,8 @@ class Models(Search):
     def query_adapters(self) -> Path:
         """The live ones, as they are served."""
         from agents.backends.query_model import SHIPPED
-        from assistant.learning.recipes.query.recipe import QUERY
 
-        folder = self._trained_folder(QUERY, self._answering(QUERY), "Follow-ups are rewritten without it")
+        folder = self._trained_folder(QUERY, self.answering(QUERY), "Follow-ups are rewritten without it")
         return folder / SHIPPED.name if folder is not None else SHIPPED
 
     def query_model_of(self, adapters: Path, *, threads: int = 0) -> QueryModel:
@@ -207,24 +214,25 @@ class Models(Search):
         """Knows who asks for everything."""
         from agents.answering.overview import OverviewQuestions
 
-        return OverviewQuestions(_LiveEncoder(self, is_first=True))
+        return OverviewQuestions(_LiveEncoder(self._search, is_first=True))
 
     @cached_property
     def sorter(self) -> MessageSorter:
         """Says what the sentences of a message do."""
         from agents.languages.message_sorting import MessageSorter
 
-        return MessageSorter(self.sorting_reader if self.settings.answer.reader else None, self.languages)
+        reader = self.sorting_reader if self.given.settings.answer.reader else None
+        return MessageSorter(reader, self._search.languages)
 
     @property
     def sorting_reader(self) -> Reader:
         """The small reader, which leaves to the heads what it cannot read."""
-        return self._by_language(self.reader)
+        return self.by_language(self.reader)
 
-    def _by_language(self, reader: Reader) -> Reader:
+    def by_language(self, reader: Reader) -> Reader:
         from agents.languages.reader_by_language import ReaderByLanguage
 
-        return reader if self.languages is None else ReaderByLanguage(reader, self.languages)
+        return reader if self._search.languages is None else ReaderByLanguage(reader, self._search.languages)
 
     @cached_property
     def memory_answers(self) -> MemoryAnswers:
@@ -233,18 +241,18 @@ class Models(Search):
         from agents.languages.foreign_statements import ForeignStatements
 
         foreign = None
-        if self._halves is not None and self._halves.languages is not None:
-            foreign = ForeignStatements(self._halves.second, self._halves.languages)
+        if self._search.halves is not None and self._search.halves.languages is not None:
+            foreign = ForeignStatements(self._search.halves.second, self._search.halves.languages)
         return MemoryAnswers(lambda: self.large_reader, self.sorter, foreign)
 
     @cached_property
     def judge(self) -> Judge:
         """What judges candidates."""
-        if self.settings.reranking.judge == "reader":
+        if self.given.settings.reranking.judge == "reader":
             from agents.retrieval.reader_judge import ReaderJudge
 
-            return ReaderJudge(self.readings, self.languages)
-        if self.settings.reranking.judge == "scores":
+            return ReaderJudge(self.readings, self._search.languages)
+        if self.given.settings.reranking.judge == "scores":
             from agents.retrieval.score_judge import ScoreJudge
 
             return ScoreJudge()
@@ -252,17 +260,37 @@ class Models(Search):
         from agents.retrieval.cross_encoder_judge import CrossEncoderJudge
 
         folder = prepare_cross_encoder(
-            self.settings.reranking.judge,
-            self.locations.cache / "cross-encoders",
-            tell=self._tell,
-            offline=self._offline,
+            self.given.settings.reranking.judge,
+            self.given.locations.cache / "cross-encoders",
+            tell=self.given.tell,
+            offline=self.given.offline,
         )
-        return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.settings.encoder.threads))
+        return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.given.settings.encoder.threads))
+
+    @property
+    def judge_of_candidates(self) -> Judge:
+        """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
+        if self.given.settings.reranking.judge != "scores":
+            return self.judge
+        from agents.retrieval.reader_judge import ReaderJudge
+
+        return ReaderJudge(self.readings, self._search.languages)
+
+    def trained_in_use(self) -> dict[str, str]:
+        """By role, the versions of models that were trained here and answer now."""
+        versions = {model.role: self.answering(model) for model in (DIALOGUE, QUERY, ENTITIES)}
+        versions[RETRIEVER.role] = self._search.searching.trained_queries
+        return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 
     @property
     def model_in_use(self) -> ModelSettings:
         """Which model writes the replies: the settings', unless another one was chosen since."""
-        return self._chosen_model or self.settings.model
+        return self._chosen_model or self.given.settings.model
+
+    def use(self, model: ModelSettings, chat_model: ChatModel) -> None:
+        """From now on this one writes the replies."""
+        self._chosen_model = model
+        self.__dict__["chat_model"] = chat_model
 
     @cached_property
     def chat_model(self) -> ChatModel:
@@ -272,7 +300,7 @@ class Models(Search):
     def chat_model_of(self, model: ModelSettings) -> ChatModel:
         """The model that these settings name; made anew."""
         if model.backend == "openai":
-            if self._offline and not _is_on_this_machine(model.base_url):
+            if self.given.offline and not _is_on_this_machine(model.base_url):
                 raise ModelUnreachable(
                     f"--offline keeps Vouch from asking {without_secrets(model.base_url)}",
                     hint="Leave --offline out, or set model.backend to extractive.",
@@ -284,7 +312,7 @@ class Models(Search):
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
-                api_key=self._api_key,
+                api_key=self.given.api_key,
                 timeout_seconds=model.timeout_seconds,
                 max_retries=model.retries,
                 max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
@@ -293,7 +321,7 @@ class Models(Search):
                 parameters=self._parameters(model),
                 headers=model.extra_headers.read(),
                 counts_tokens=bool(model.price_sent or model.price_written),
-                habits=KnownHabits(self.locations.cache / "servers.json"),
+                habits=KnownHabits(self.given.locations.cache / "servers.json"),
             )
         if model.backend == "llamacpp":
             from agents.backends.llamacpp_chat import LlamaCppChat
@@ -316,7 +344,7 @@ class Models(Search):
                 max_tokens=model.max_tokens,
                 temperature=model.temperature,
                 context_tokens=model.context_tokens,
-                offline=self._offline,
+                offline=self.given.offline,
             )
         if model.backend == "vllm":
             from agents.backends.vllm_chat import VllmChat
@@ -326,28 +354,28 @@ class Models(Search):
                 max_tokens=model.max_tokens,
                 temperature=model.temperature,
                 context_tokens=model.context_tokens,
-                offline=self._offline,
+                offline=self.given.offline,
             )
         from agents.answering.calculating import Calculator
         from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
 
-        is_read = self.settings.answer.reader
+        is_read = self.given.settings.answer.reader
         return ExtractiveChat(
             Quoter(
-                _LiveEncoder(self, is_first=True),
-                threshold=self.settings.answer.threshold,
-                quotes=self.settings.answer.sentences,
+                _LiveEncoder(self._search, is_first=True),
+                threshold=self.given.settings.answer.threshold,
+                quotes=self.given.settings.answer.sentences,
                 readings=self.readings if is_read else None,
                 rereadings=(lambda: self.large_readings) if is_read else None,
-                languages=self.languages,
-                across=_LiveEncoder(self),
+                languages=self._search.languages,
+                across=_LiveEncoder(self._search),
             ),
             memory=self.memory_answers if is_read else None,
             overview=self.overview,
-            calculator=Calculator(_LiveEncoder(self, is_first=True)),
+            calculator=Calculator(_LiveEncoder(self._search, is_first=True)),
             sorter=self.sorter,
-            languages=self.languages,
+            languages=self._search.languages,
         )
 
     def _parameters(self, model: ModelSettings) -> dict[str, object]:
@@ -356,20 +384,24 @@ class Models(Search):
         return {**named, **({"stop": stop} if stop else {}), **model.extra_body.read()}
 
     def _is_set(self, key: str) -> bool:
-        return self.settings.origin(key) != DEFAULT
+        return self.given.settings.origin(key) != DEFAULT
+
+    def close(self) -> None:
+        if self._query_model is not None:
+            self._query_model[1].close()
 
     def listed_models(self) -> list[str]:
         """The models that the server of the settings lists; empty where there is none, or it does not tell.
 
         Takes some seconds at most; not for a thread with an event loop.
         """
-        if self.settings.model.backend != "openai":
+        if self.given.settings.model.backend != "openai":
             return []
         import asyncio
 
         from agents.backends.openai_chat import OpenAIChat
 
-        chat = self.chat_model_of(self.settings.model)
+        chat = self.chat_model_of(self.given.settings.model)
         assert isinstance(chat, OpenAIChat), "it asks a server"
 
         async def listed() -> list[str]:

@@ -7,7 +7,11 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from assistant.wiring.models import Models
+from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.models import Models
+from assistant.wiring.parts.search import Search
+from assistant.wiring.parts.stores import Stores
+from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER
 
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
     from assistant.remembering.weighing import Agents
-    from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
     from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.memory_talk import MemoryTalk
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from stores.database.tables import Turn
 
 
-class Turns(Models):
+class Turns:
     """What answers messages, and what learns knowledge from them."""
 
-    _own_system: str | None = None
+    def __init__(self, given: Given, stores: Stores, search: Search, models: Models) -> None:
+        self.given, self._stores, self._search, self._models = given, stores, search, models
+        self._own_system: str | None = None
 
     @cached_property
     def pipeline(self) -> TurnPipeline:
@@ -37,40 +42,26 @@ class Turns(Models):
         from assistant.turns.pipeline import TurnPipeline
 
         return TurnPipeline(
-            journal=self.journal,
-            searching=lambda: self.searching,
+            journal=self._stores.journal,
+            searching=lambda: self._search.searching,
             memory=self._memory_talk,
-            responder=self._responder_with(self.chat_model),
+            responder=self._responder_with(self._models.chat_model),
             cut=self._cut,
-            learns=self.settings.memory.learn,
-            answers_first=self._answers_first,
-            server=self.model_in_use.server,
-            sorter=self.sorter,
-            documents_called=self.library.called,
+            learns=self.given.settings.memory.learn,
+            answers_first=self.answers_first,
+            server=self._models.model_in_use.server,
+            sorter=self._models.sorter,
+            documents_called=self._stores.library.called,
             quoting=lambda: self._quoting,
             knowledge=self.knowledge_talk,
-            trained=self._trained_in_use,
+            trained=self._models.trained_in_use,
         )
-
-    def _trained_in_use(self) -> dict[str, str]:
-        from assistant.learning.recipe import SHIPPED
-        from assistant.learning.recipes.retriever.recipe import RETRIEVER
-        from assistant.wiring.recipes import RECIPES
-
-        others = (each for each in RECIPES.values() if each != RETRIEVER)
-        versions = {each.role: self._answering(each) for each in others}
-        versions[RETRIEVER.role] = self.searching.trained_queries
-        return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 
     def trained_behind(self, user_id: int, turn: Turn) -> dict[str, int]:
         """By role, the rounds whose models an answer hangs on: not all that were live then."""
-        from assistant.learning.recipes.dialogue.recipe import DIALOGUE
-        from assistant.learning.recipes.entities.recipe import ENTITIES
-        from assistant.learning.recipes.query.recipe import QUERY
-        from assistant.learning.recipes.retriever.recipe import RETRIEVER
         from stores.conversation.turn_models import REWRITTEN, models_of
 
-        models = models_of(self.database, user_id, turn.id or 0)
+        models = models_of(self._stores.database, user_id, turn.id or 0)
         over = turn.details.get("knowledge_base", {})
         used = {
             RETRIEVER.role: bool(models.encoder_version),
@@ -95,16 +86,16 @@ class Turns(Models):
         from assistant.turns.memory_talk import MemoryTalk
         from stores.versions.provenance import messages_behind
 
-        reranking = self.settings.reranking
+        reranking = self.given.settings.reranking
         return MemoryTalk(
-            self.journal,
+            self._stores.journal,
             augmenter=QueryAugmenter(
-                lambda: self.query_model,
-                seconds=self.settings.answer.rewrite_milliseconds / 1000,
-                only_states=lambda message: self.sorter.sorted(message).only_states,
+                lambda: self._models.query_model,
+                seconds=self.given.settings.answer.rewrite_milliseconds / 1000,
+                only_states=lambda message: self._models.sorter.sorted(message).only_states,
             ),
             reranker=Reranker(
-                self.judge,
+                self._models.judge,
                 schedule=reranking.schedule,
                 budget=reranking.budget,
                 min_judged=reranking.min_judged,
@@ -113,12 +104,14 @@ class Turns(Models):
                 useless_below=READER_USELESS_BELOW if reranking.judge == "reader" else 0.0,
             ),
             cut=self._cut,
-            history_turns=self.settings.answer.history_turns,
-            settled=self.claims.settled_words,
-            own_statements=OwnStatements(languages=self.languages) if self.settings.answer.reader else None,
-            messages_behind=partial(messages_behind, self.database),
-            sorter=self.sorter,
-            asks_for_outline=self.overview.asks_for_outline,
+            history_turns=self.given.settings.answer.history_turns,
+            settled=self._stores.claims.settled_words,
+            own_statements=OwnStatements(languages=self._search.languages)
+            if self.given.settings.answer.reader
+            else None,
+            messages_behind=partial(messages_behind, self._stores.database),
+            sorter=self._models.sorter,
+            asks_for_outline=self._models.overview.asks_for_outline,
         )
 
     @cached_property
@@ -127,48 +120,41 @@ class Turns(Models):
         from agents.prompts import entities
         from assistant.turns.knowledge_talk import KnowledgeTalk
 
-        prompt = partial(entities.messages, examples=self.settings.answer.examples)
+        prompt = partial(entities.messages, examples=self.given.settings.answer.examples)
         return KnowledgeTalk(
-            self.knowledge_bases,
-            self.entity_search,
-            self.sessions,
+            self._stores.knowledge_bases,
+            self._models.entity_search,
+            self._stores.sessions,
             quoting=lambda: self._entity_responder,
-            writing=lambda: None if self._quotes else self._responder_with(self.chat_model, prompt),
-            told=self.memory_answers.answers,
-            history_turns=self.settings.answer.history_turns,
+            writing=lambda: None if self._quotes else self._responder_with(self._models.chat_model, prompt),
+            told=self._models.memory_answers.answers,
+            history_turns=self.given.settings.answer.history_turns,
         )
-
-    @cached_property
-    def entity_search(self) -> EntitySearch:
-        """Finds the entities that messages are about."""
-        from assistant.search.entity_search import EntitySearch
-
-        return EntitySearch(self.knowledge_bases, lambda *given: self.entity_map.turned(*given))
 
     @cached_property
     def _entity_responder(self) -> Responder:
         from agents.dialogue.entity_replies import EntityReplies
         from agents.models.encoders.two_halves import first_half
 
-        writer = (lambda: self._reply_writer) if self.settings.answer.generator else None
+        writer = (lambda: self._reply_writer) if self.given.settings.answer.generator else None
         return self._responder_with(
-            EntityReplies(lambda: first_half(self.searching.encoder), self.sorter, writer)
+            EntityReplies(lambda: first_half(self._search.searching.encoder), self._models.sorter, writer)
         )
 
     @property
     def _reply_writer(self) -> ReplyWriter:
         from agents.dialogue.reply_writer import ReplyWriter
 
-        return ReplyWriter(self.dialogue_generator)
+        return ReplyWriter(self._models.dialogue_generator)
 
     @property
     def _quotes(self) -> bool:
-        return self.model_in_use.backend == "extractive"
+        return self._models.model_in_use.backend == "extractive"
 
     @property
     def system(self) -> str:
         """What a chat model is asked of all its answers: the settings', unless a chat has its own."""
-        return self.settings.answer.system if self._own_system is None else self._own_system
+        return self.given.settings.answer.system if self._own_system is None else self._own_system
 
     def instruct(self, text: str | None) -> None:
         """From the next turn on, this is asked of all answers; None goes back to the settings'."""
@@ -180,12 +166,11 @@ class Turns(Models):
         Not while a turn is played. One that was in use before is taken up again as it is.
         """
         known = self._models_by_choice
-        known.setdefault(self.model_in_use, self.chat_model)
+        known.setdefault(self._models.model_in_use, self._models.chat_model)
         if model not in known:
-            known[model] = self.chat_model_of(model)
+            known[model] = self._models.chat_model_of(model)
         self.pipeline.answer_with(self._responder_with(known[model]), server=model.server)
-        self._chosen_model = model
-        self.__dict__["chat_model"] = known[model]
+        self._models.use(model, known[model])
         self.__dict__.pop("_remembering_agents", None)  # they are made anew, with this model or with none
 
     @property
@@ -193,7 +178,7 @@ class Turns(Models):
         """What servers counted of all requests so far, of every model that answered here."""
         from agents.base.chat_interfaces import Tokens
 
-        models = {id(model): model for model in (*self._models_by_choice.values(), self.chat_model)}
+        models = {id(model): model for model in (*self._models_by_choice.values(), self._models.chat_model)}
         return sum((getattr(model, "used", Tokens()) for model in models.values()), Tokens())
 
     @cached_property
@@ -208,7 +193,7 @@ class Turns(Models):
 
     @cached_property
     def _extractive(self) -> ChatModel:
-        return self.chat_model_of(replace(self.model_in_use, backend="extractive"))
+        return self._models.chat_model_of(replace(self._models.model_in_use, backend="extractive"))
 
     def _responder_with(self, chat_model: ChatModel, prompt: Prompt | None = None) -> Responder:
         from agents.answering.responder import Responder
@@ -216,8 +201,8 @@ class Turns(Models):
 
         return Responder(
             chat_model,
-            keep=self.settings.answer.passages,
-            reply_tokens=self.settings.model.max_tokens,
+            keep=self.given.settings.answer.passages,
+            reply_tokens=self.given.settings.model.max_tokens,
             system=lambda: self.system,
             prompt=prompt or answer.messages,
         )
@@ -228,11 +213,11 @@ class Turns(Models):
         from assistant.remembering.remembering import Remembering
 
         return Remembering(
-            claims=self.claims,
-            jobs=self.claim_jobs,
+            claims=self._stores.claims,
+            jobs=self._stores.claim_jobs,
             agents=lambda: self._remembering_agents,
-            searching=lambda: self.searching,
-            answers_first=self._answers_first,
+            searching=lambda: self._search.searching,
+            answers_first=self.answers_first,
         )
 
     @cached_property
@@ -247,10 +232,17 @@ class Turns(Models):
         """Stores documents."""
         from assistant.library.ingest import Ingest
 
-        return Ingest(self.stored_documents, lambda: self.encoder, lambda: self.indexer)
+        return Ingest(
+            self._stores.stored_documents, lambda: self._search.encoder, lambda: self._search.indexer
+        )
+
+    def close(self) -> None:
+        if "player" in self.__dict__:
+            self.player.close()
 
     @cached_property
-    def _answers_first(self) -> AnswersFirst:
+    def answers_first(self) -> AnswersFirst:
+        """Has what can wait do so while an answer is given."""
         from assistant.background.priority import AnswersFirst
 
         return AnswersFirst()
@@ -261,11 +253,15 @@ class Turns(Models):
         from agents.memory.reader_curator import ReaderCurator
         from assistant.remembering.weighing import Agents
 
-        memory, reader = self.settings.memory, self.sorting_reader
-        by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
+        models = self._models
+        memory, reader = self.given.settings.memory, self._models.sorting_reader
+        by_model = memory.agents != "reader" and self._models.model_in_use.backend != "extractive"
         classifier, curator = (
             Classifier(shared_from=memory.shared_from),
-            ReaderCurator(self._by_language(self.large_reader), self._by_language(self.reader)),
+            ReaderCurator(
+                self._models.by_language(self._models.large_reader),
+                self._models.by_language(self._models.reader),
+            ),
         )
         if by_model:
             from agents.memory.chat_curator import ChatCurator
@@ -273,9 +269,11 @@ class Turns(Models):
             from agents.memory.chat_summarizer import ChatSummarizer
             from assistant.background.chat_model import BackgroundChat
 
-            chat = BackgroundChat(self.chat_model, self._answers_first)
+            chat = BackgroundChat(models.chat_model, self.answers_first)
             return Agents(
-                ChatSummarizer(BackgroundChat(self.chat_model, self._answers_first, again=False), reader),
+                ChatSummarizer(
+                    BackgroundChat(self._models.chat_model, self.answers_first, again=False), reader
+                ),
                 ChatDiscriminator(chat),
                 classifier,
                 ChatCurator(chat, curator),
@@ -284,5 +282,5 @@ class Turns(Models):
         from agents.memory.reader_summarizer import ReaderSummarizer
 
         return Agents(
-            ReaderSummarizer(reader, self.languages), ReaderDiscriminator(reader), classifier, curator
+            ReaderSummarizer(reader, self._search.languages), ReaderDiscriminator(reader), classifier, curator
         )

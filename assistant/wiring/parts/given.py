@@ -1,0 +1,20 @@
+"""What a person has given: settings and places, which all parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
+
+
+@dataclass
+class Given:
+    """The settings may be exchanged; parts that were made by others stay as they are."""
+
+    settings: Settings
+    locations: Locations
+    api_key: str = ""
+    offline: bool = False
+    tell: Callable[[str], None] = lambda sentence: None  # the person, when something takes long
