@@ -138,9 +138,9 @@ def _measure(
     learned: list[Learned] = []
     session = assistant.journal.open_session(attacker)
     for number, each in enumerate(attacked):
-        assistant.player.play(attacker, session, each.message, watch=lambda event: None)
-        assistant.player.remember(attacker, learned.append)
-        assistant.player.settle()
+        assistant.host.play(attacker, session, each.message, watch=lambda event: None)
+        assistant.host.remember(attacker, learned.append)
+        assistant.host.settle()
         _tell("stated", number, attacked)
     asked["bystander after"] = _ask(assistant, way, bystander, attacked)
     asked["attacker after"] = _ask(assistant, way, attacker, attacked)

@@ -194,7 +194,7 @@ def _corpus(options: argparse.Namespace) -> tuple[list[ReplayPassage], list[Repl
 
 def _turn(assistant: Assistant, user: int, session: int, question: str) -> float:
     begun = time.perf_counter()
-    finished = assistant.player.play(user, session, question, watch=lambda event: None)
+    finished = assistant.host.play(user, session, question, watch=lambda event: None)
     assert finished.error is None, finished.error
     return 1000 * (time.perf_counter() - begun)
 

@@ -105,7 +105,7 @@ def _answered(
     """A question with what came of it and the whole answer. texts: of all questions by their ids."""
     session = assistant.journal.open_session(user)
     for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
-        finished = assistant.player.play(user, session, message, watch=lambda event: None)
+        finished = assistant.host.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
     shown = answer.partition("\n\n")[2] if answer.startswith(NOTED) else answer
     wanted, first = folded(question["answer"]), _CITED.split(shown)[0]
@@ -141,7 +141,7 @@ def _report_times(assistant: Assistant, user: int, questions: Sequence[str]) -> 
         for name, way in ways if number % 2 else ways[::-1]:
             chat._quoter._rereadings = way
             session = assistant.journal.open_session(user)
-            finished = assistant.player.play(user, session, question, watch=lambda event: None)
+            finished = assistant.host.play(user, session, question, watch=lambda event: None)
             if number >= len(questions):
                 taken[name].append(1000 * finished.seconds)
             assistant.readings._kept.clear()

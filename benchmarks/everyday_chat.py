@@ -87,10 +87,10 @@ class Chat:
     def turn(self, user: int, session: int, message: str) -> Finished:
         """One message with its answer, and all that follows it."""
         begun = time.perf_counter()
-        finished = self.assistant.player.play(user, session, message, watch=lambda event: None)
+        finished = self.assistant.host.play(user, session, message, watch=lambda event: None)
         self.seconds.append(time.perf_counter() - begun)
-        self.assistant.player.remember(user, lambda learned: self.learned.update([learned.action]))
-        self.assistant.player.settle()
+        self.assistant.host.remember(user, lambda learned: self.learned.update([learned.action]))
+        self.assistant.host.settle()
         if self.show:
             print(f"> {message}\n  {finished.answer}")
         return finished

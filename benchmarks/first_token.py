@@ -114,7 +114,7 @@ def _first_word(assistant: Assistant, user: int, session: int, question: str) ->
         if isinstance(event, Wrote) and not first:
             first.append(time.perf_counter() - began)
 
-    assistant.player.play(user, session, question, watch=watch)
+    assistant.host.play(user, session, question, watch=watch)
     return first[0]
 
 

@@ -36,7 +36,7 @@ from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from assistant.remembering import weighing
 from assistant.remembering.weighing import Agents
-from assistant.turns import pipeline, player  # noqa: F401 - imported before the fork
+from assistant.turns import host, pipeline  # noqa: F401 - imported before the fork
 from assistant.wiring.assistant import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import ModelUnreachable
@@ -271,21 +271,21 @@ def live(life: Life) -> None:
     assistant.catch_up()
     if not life.scene:
         for user_id in users.values():
-            assistant.player.remember(user_id, tell)
-            assistant.player.settle()
+            assistant.host.remember(user_id, tell)
+            assistant.host.settle()
     sessions: dict[str, int] = {}
     for name, message in SCENES[life.scene] if life.scene else ():
         user_id = users[name]
         session = sessions.get(name) or assistant.journal.open_session(user_id)
         sessions[name] = session
         message = message.replace("#", str(life.number))
-        assistant.player.play(user_id, session, message, watch=lambda event: None)
+        assistant.host.play(user_id, session, message, watch=lambda event: None)
         say(answered=message)
-        assistant.player.remember(user_id, tell)
+        assistant.host.remember(user_id, tell)
         if "slow" in message and life.agents == "fake":
             assistant.fakes.is_slow.wait()
         else:
-            assistant.player.settle()
+            assistant.host.settle()
     assistant.close()
 
 

@@ -190,14 +190,14 @@ def play(assistant: Assistant, watch: Watch, said: Sequence[tuple[str, bool]]) -
     for _ in assistant.ingest.run(user_id, SHARED, documents(), summary="house rules"):
         pass
     session = assistant.journal.open_session(user_id)
-    player = assistant.player
+    host = assistant.host
     for warm_up in (
         "When does the reading room of Alder House open?",
         "My hat is green.",
     ):  # loads the models
-        player.play(user_id, session, warm_up, watch=lambda event: None)
-        player.remember(user_id, lambda learned: None)
-        player.settle()
+        host.play(user_id, session, warm_up, watch=lambda event: None)
+        host.remember(user_id, lambda learned: None)
+        host.settle()
     watch.steps.clear()
     session = assistant.journal.open_session(user_id)
     played: list[Played] = []
@@ -214,11 +214,11 @@ def play(assistant: Assistant, watch: Watch, said: Sequence[tuple[str, bool]]) -
             elif isinstance(event, Finished):
                 turn.finished = moment
 
-        player.play(user_id, session, message, watch=note)
-        player.remember(user_id, lambda learned: None)
+        host.play(user_id, session, message, watch=note)
+        host.remember(user_id, lambda learned: None)
         if turn.is_at_once:  # so the next one does not come at once
-            player.settle()
-    player.settle()
+            host.settle()
+    host.settle()
     by_id = {turn.turn_id: turn for turn in played}
     for step in watch.steps:
         if step.job is not None:

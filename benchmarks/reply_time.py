@@ -87,7 +87,7 @@ def _talk(assistant: Assistant, messages: Sequence[str]) -> list[tuple[float, fl
             if isinstance(event, Wrote):
                 words.append(time.perf_counter())
 
-        assistant.player.play(user, session, message, watch=watch)
+        assistant.host.play(user, session, message, watch=watch)
         took.append((words[0] - began, words[-1] - began))
     return took
 

@@ -162,7 +162,7 @@ class Rounds:
             # Somebody new each time: nobody is shown a question of before as his own words.
             user = assistant.journal.user_id(f"asks {question.id}")
             session = assistant.journal.open_session(user)
-            finished = assistant.player.play(user, session, question.text, watch=lambda event: None)
+            finished = assistant.host.play(user, session, question.text, watch=lambda event: None)
             if finished.error is not None:
                 raise finished.error
         assistant.indexer.catch_up()

@@ -111,8 +111,8 @@ assistant.terminal.training: assistant.terminal.comparison assistant.terminal.en
     stores.database stores.learning
 assistant.terminal.why: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
     assistant.terminal.input assistant.terminal.widgets stores.base
-assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.engine
-    assistant.terminal.facts assistant.wiring stores.base stores.claims stores.conversation stores.database
+assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.facts assistant.turns
+    assistant.wiring stores.base stores.claims stores.conversation stores.database
     stores.exchange stores.forgetting stores.memory
 assistant.commands.replay: assistant assistant.learning assistant.replay.methods assistant.replay.metrics
     assistant.replay.report assistant.replay.runs assistant.replay.storage assistant.replay.streams

@@ -172,7 +172,7 @@ class House:
             teach(assistant, user_id, turn_id, step.teaches)
         else:
             assistant.chat_model.says = step.answer
-            assistant.player.play(
+            assistant.host.play(
                 user_id, sessions[key], step.says, watch=lambda event: None, material=step.material
             )
         self._settle(user_id, played)
@@ -182,8 +182,8 @@ class House:
                 played.learned.append(learned)
 
     def _settle(self, user_id: int, played: Played) -> None:
-        self.assistant.player.remember(user_id, played.learned.append)
-        self.assistant.player.settle()
+        self.assistant.host.remember(user_id, played.learned.append)
+        self.assistant.host.settle()
 
     # What came of it
 

@@ -50,13 +50,13 @@ class House:
         """Sends messages, and has each remembered before the next; returns the last answer."""
         session = self.assistant.journal.open_session(self.user_id)
         for message in messages:
-            answer = self.assistant.player.play(self.user_id, session, message, watch=lambda event: None)
+            answer = self.assistant.host.play(self.user_id, session, message, watch=lambda event: None)
             self.remember()
         return str(answer.answer)
 
     def remember(self) -> None:
-        self.assistant.player.remember(self.user_id, self.learned.append)
-        assert self.assistant.player.settle(60)
+        self.assistant.host.remember(self.user_id, self.learned.append)
+        assert self.assistant.host.settle(60)
 
     def retry(self) -> None:
         self.assistant.claim_jobs.retry_now(self.user_id)

@@ -330,14 +330,14 @@ def test_an_answer_does_not_wait_for_what_is_remembered_of_the_last(
     house: House, model: MemoryModel, server: ScriptedServer
 ) -> None:
     model.claims, model.memory_behaves = [stated(LOCKER)], hangs()
-    session, player = house.assistant.journal.open_session(house.user_id), house.assistant.player
-    player.play(house.user_id, session, LOCKER, watch=lambda event: None)
-    player.remember(house.user_id, house.learned.append)
+    session, host = house.assistant.journal.open_session(house.user_id), house.assistant.host
+    host.play(house.user_id, session, LOCKER, watch=lambda event: None)
+    host.remember(house.user_id, house.learned.append)
     assert server.wait_for_requests(2)
     model.memory_behaves = None
-    assert player.play(house.user_id, session, QUESTION, watch=lambda event: None).answer == "I see."
+    assert host.play(house.user_id, session, QUESTION, watch=lambda event: None).answer == "I see."
     assert server.wait_for_disconnects(1)
-    assert player.settle(90)
+    assert host.settle(90)
     assert model.kinds == ["answer", "claims", "answer", "claims"]
     assert model.asked[3].began > model.asked[2].ended
     assert [learned.text for learned in house.learned] == [LOCKER]

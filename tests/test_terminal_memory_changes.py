@@ -331,8 +331,8 @@ async def test_whom_the_settings_name_decides_a_proposal(tmp_path: Path, key: st
             assistant.settings = replace(assistant.settings, memory=MemorySettings(curators="ann"))
             bob = assistant.journal.user_id("bob")
             put_claim(assistant, bob, text="The lift works.")
-            assistant.player.remember(bob, lambda _learned: None)
-            assistant.player.settle()
+            assistant.host.remember(bob, lambda _learned: None)
+            assistant.host.settle()
 
         await stored(chat, proposed)
         await opened(chat)

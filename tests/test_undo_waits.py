@@ -88,11 +88,11 @@ class Chat:
             session_id,
             ask=lambda: self.answer,
             is_asked=is_asked,
-            learn=lambda: self.assistant.player.remember(self.user_id, lambda learned: None),
+            learn=lambda: self.assistant.host.remember(self.user_id, lambda learned: None),
         )
 
     def says(self, message: str) -> None:
-        self.assistant.player.play(self.user_id, self.commands.session_id, message, watch=lambda event: None)
+        self.assistant.host.play(self.user_id, self.commands.session_id, message, watch=lambda event: None)
 
     def undo(self) -> list[str]:
         return list(self.commands.run("/undo"))
@@ -204,8 +204,8 @@ def test_a_message_whose_weighing_failed_is_told_and_asked_about(chat: Chat) -> 
     chat.agents.failure = ModelUnreachable("the model is away")
     chat.agents.goes_on.set()
     chat.says(LOCKER)
-    chat.assistant.player.remember(chat.user_id, lambda learned: None)
-    chat.assistant.player.settle()
+    chat.assistant.host.remember(chat.user_id, lambda learned: None)
+    chat.assistant.host.settle()
     chat.answer = "n"
     told = chat.undo()
     assert told[0].startswith("Your last message is not checked yet, again after ")

@@ -100,8 +100,8 @@ class Assistant(Learning):
             self.background_learner.close()
         if self._background_change is not None:
             self._background_change.stop()
-        if "player" in made:
-            self.player.close()
+        if "host" in made:
+            self.host.close()
         if "_indexes" in made:
             self._indexes.close()
         if "database" in made:

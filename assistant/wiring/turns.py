@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from assistant.remembering.weighing import Agents
     from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
+    from assistant.turns.host import TurnHost
     from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
-    from assistant.turns.player import TurnPlayer
     from stores.database.tables import Turn
 
 
@@ -231,11 +231,11 @@ class Turns(Models):
         )
 
     @cached_property
-    def player(self) -> TurnPlayer:
-        """Plays turns for a command without an event loop of its own."""
-        from assistant.turns.player import TurnPlayer
+    def host(self) -> TurnHost:
+        """Plays the turns of all who talk to it."""
+        from assistant.turns.host import TurnHost
 
-        return TurnPlayer(self.pipeline, lambda: self.remembering)
+        return TurnHost(self.pipeline, lambda: self.remembering)
 
     @cached_property
     def ingest(self) -> Ingest:

@@ -227,7 +227,7 @@ def _message(turn: Turn) -> Message:
 
 
 def _reply(assistant: ReplayAssistant, user_id: int, session_id: int, message: Message) -> Reply:
-    finished = assistant.player.play(
+    finished = assistant.host.play(
         user_id, session_id, message.text, watch=lambda event: None, material=message.material
     )
     if finished.error is not None:

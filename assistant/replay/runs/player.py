@@ -175,7 +175,7 @@ class _Seen:
 
 
 def _played(assistant: ReplayAssistant, user_id: int, session_id: int, message: str, seen: _Seen) -> Finished:
-    finished = assistant.player.play(user_id, session_id, message, watch=seen)
+    finished = assistant.host.play(user_id, session_id, message, watch=seen)
     if finished.error is not None:
         raise finished.error
     return finished

@@ -139,8 +139,8 @@ class ReplayAssistant(Assistant):
         In a chat that would wait and be tried again. Nobody comes back to a replay.
         """
         before = {job.id: job.attempts for job in self.claim_jobs.waiting(user_id)}
-        self.player.remember(user_id, lambda learned: None)
-        self.player.settle()
+        self.host.remember(user_id, lambda learned: None)
+        self.host.settle()
         waiting = self.claim_jobs.waiting(user_id)
         return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
 

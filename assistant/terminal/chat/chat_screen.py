@@ -201,7 +201,7 @@ class ChatScreen(Screen[None], ChatOpening):
 
     def heard(self, learned: Learned) -> None:
         """Puts what was learned where the person looks."""
-        from assistant.terminal.engine.notices import brief_line, learned_line
+        from assistant.turns.notices import brief_line, learned_line
 
         if line := learned_line(learned, "/undo"):
             brief = brief_line(learned, "/undo")

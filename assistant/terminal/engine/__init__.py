@@ -7,5 +7,4 @@ writing         a reply while it is written
 retrying        a message whose model was busy or away
 slash_commands  the commands that the screen and plain mode share
 near_commands   which commands a mistyped one is near to
-notices         what was learned, with the way back
 """

@@ -338,7 +338,7 @@ class Desk:
     # On the threads
 
     def _play(self, session_id: int, message: str, writing: Writing, instead_of: int | None) -> Finished:
-        return self._known_assistant.player.play(
+        return self._known_assistant.host.play(
             self._user_id,
             session_id,
             message,
@@ -354,7 +354,7 @@ class Desk:
         return Counts(yours, shared, assistant.pipeline.model_name, has_spoken, live_round)
 
     def _learn(self) -> None:
-        self._known_assistant.player.remember(self._user_id, self._heard)
+        self._known_assistant.host.remember(self._user_id, self._heard)
 
     def _heard(self, learned: Learned) -> None:
         if self._commands is not None and learned.turn_id is None:
@@ -363,7 +363,7 @@ class Desk:
 
     def _settle(self) -> str | None:
         try:
-            return "" if self._known_assistant.player.settle(0.0) else None
+            return "" if self._known_assistant.host.settle(0.0) else None
         except VouchError as error:  # the answer stands, and what was stated waits
             return error.message
 
