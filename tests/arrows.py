@@ -99,7 +99,7 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring stores.base
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
-    assistant.terminal.text assistant.terminal.widgets stores.base
+    assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
     assistant.terminal.facts assistant.terminal.input assistant.terminal.text assistant.terminal.widgets
     assistant.wiring stores.base stores.conversation stores.memory

@@ -20,8 +20,8 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 18060,
     "agents": 13540,
-    "assistant": 42100,  # 75 more: the host of turns, until the screen plays by it, too
-    "assistant/terminal": 15340,  # 70 more: one table of commands, which says who carries out each
+    "assistant": 42025,
+    "assistant/terminal": 15110,
     "assistant/learning": 5110,
     "assistant/replay": 6610,
     "training": 5300,

@@ -140,7 +140,7 @@ class ChatScreen(Screen[None], ChatOpening):
         elif self.changes is not None:
             self.work(self.changed(event.text))
         elif not self.runs_here(event.text):
-            self.work(self.talk.send(event.text))
+            self.talk.send(event.text)
 
     def _reply_began(self) -> None:
         """The first one has loaded what speaks to the model."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
@@ -35,6 +36,23 @@ class WorkerThread:
 
         self._work.put(run)
         return await done
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """While it does nothing else; begins once all that was given before is done."""
+        loop, begun, ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+        def hold() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(begun.set)
+            ended.wait()
+
+        self._work.put(hold)
+        try:
+            await begun.wait()
+            yield
+        finally:
+            ended.set()
 
     def end(self, seconds: float, last: Callable[[], None] = lambda: None) -> bool:
         """Does a last thing and ends; whether that was done within so many seconds."""
