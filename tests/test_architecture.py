@@ -27,7 +27,7 @@ MOST_LINES = {
     "training": 5300,
     "experiments": 1190,
     "benchmarks": 15700,
-    "tests": 61600,
+    "tests": 61660,  # 60 more: the calls from the key to the journal are counted
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 
