@@ -76,14 +76,9 @@ class Talk:
         self.command = ""  # that is being carried out
 
     @property
-    def is_writing(self) -> bool:
-        """A reply is being written."""
-        return self._reply is not None
-
-    @property
     def can_be_stopped(self) -> bool:
         """A reply is being written, or a command waits for something."""
-        return self.is_writing or self._desk.is_waiting
+        return self._reply is not None or self._desk.is_waiting
 
     @property
     def is_idle(self) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -23,19 +23,19 @@ class WorkerThread:
 
     async def do(self, work: Callable[[], T]) -> T:
         """What the work returns, or raises, once all that was given before it is done."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
+        done: Future[T] = Future()
+        done.set_running_or_notify_cancel()  # who gives up waiting ends nothing
 
         def run() -> None:
             try:
-                result = work()
-            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
-                _tell(loop, done, partial(done.set_exception, _as_exception(error)))
-            else:
-                _tell(loop, done, partial(done.set_result, result))
+                done.set_result(work())
+            except Exception as error:  # noqa: BLE001 - raised where it is awaited
+                done.set_exception(error)
+            except BaseException as error:  # noqa: BLE001 - which would end the loop that awaits it
+                done.set_exception(RuntimeError(f"{type(error).__name__} on a worker thread"))
 
         self._work.put(run)
-        return await done
+        return await asyncio.wrap_future(done)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
@@ -64,21 +64,3 @@ class WorkerThread:
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             work()
-
-
-def _as_exception(error: BaseException) -> BaseException:
-    """A future takes no StopIteration, and one that was cancelled elsewhere is no cancellation here."""
-    if isinstance(error, Exception):
-        return error
-    return RuntimeError(f"{type(error).__name__} on a worker thread")
-
-
-def _tell(loop: asyncio.AbstractEventLoop, done: asyncio.Future[T], tell: Callable[[], None]) -> None:
-    def unless_given_up() -> None:
-        if not done.done():
-            tell()
-
-    try:
-        loop.call_soon_threadsafe(unless_given_up)
-    except RuntimeError:  # the loop has ended, and nobody waits any more
-        return
