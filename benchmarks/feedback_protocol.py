@@ -29,11 +29,10 @@ from agents.base.claim_interfaces import Claim, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
 from assistant.learning.recipes.examples.records import read_records
-from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
-from experiments.feedback import Feedback, answerable, simulated
+from experiments.feedback import Feedback, FeedbackKind, answerable, simulated
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 PAPER = {"nq": (98.73, 92.02), "squad": (97.71, 87.79)}  # GPT-4o: with knowledge, direct

@@ -23,12 +23,12 @@ from typing import Literal, get_args
 from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.memory.reader_discriminator import ReaderDiscriminator
 from agents.memory.reader_summarizer import ReaderSummarizer
-from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, Collection, ingest_collection
 from experiments.feedback import (
     Feedback,
+    FeedbackKind,
     answerable,
     simulated,
 )

@@ -31,7 +31,6 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -39,7 +38,7 @@ from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from benchmarks.written_claims import candidate
-from experiments.feedback import Feedback, answerable, simulated
+from experiments.feedback import Feedback, FeedbackKind, answerable, simulated
 from training.examples.claims import fever_claims
 from training.examples.example import normalised, part_of
 

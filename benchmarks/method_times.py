@@ -40,8 +40,8 @@ from agents.retrieval.reranker import Reranked, Reranker
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.methods.simulated_judge import SimulatedJudge, gold_truth
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -143,7 +143,7 @@ class Benchmark:
 
     def training(self, luf: Luf, rafe: Rafe, asked: Sequence[Asked]) -> None:
         """One training of LUF and one step of the rewriter, on questions judged by an oracle."""
-        judge = SimulatedJudge(1.0, 1, is_relevant=gold_truth(self._questions), blurs="verdict")
+        judge = SimulatedJudge(1.0, 1, is_relevant=gold_truth(self._questions))
         reranking = self._assistant.settings.reranking
         reranker = Reranker(
             judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=MIN_JUDGED

@@ -33,6 +33,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
+from assistant.replay.methods.simulated_judge import SimulatedJudge, gold_truth
 from assistant.replay.metrics.figures import estimate
 from assistant.replay.metrics.metrics import forgetting, success_at
 from assistant.replay.runs.replay_assistant import (
@@ -42,13 +43,12 @@ from assistant.replay.runs.replay_assistant import (
     own_locations,
     own_settings,
 )
-from assistant.replay.simulation.chat_model import SimulatedChat
-from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.storage.data_set_store import Names, filled, store_key
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, Split, read_set
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from benchmarks.kept_rounds import KeptRounds
+from experiments.simulated_chat import SimulatedChat
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage
 from stores.database.database import Database
@@ -213,7 +213,7 @@ class Rounds:
         def is_relevant(text: str, passage: Passage) -> bool:
             return text in known and truth(text, self._names.named(passage))
 
-        judge = SimulatedJudge(self._options.accuracy, self._seed, is_relevant=is_relevant, blurs="verdict")
+        judge = SimulatedJudge(self._options.accuracy, self._seed, is_relevant=is_relevant)
         with self._over(self._folder, judge=judge, chat_model=SimulatedChat(asked, self._names)) as opened:
             opened.catch_up()
             yield opened

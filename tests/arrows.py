@@ -56,7 +56,7 @@ assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
     stores.base stores.learning stores.search
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
-    assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning
+    assistant.replay.metrics assistant.replay.streams stores.base stores.learning
 assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages agents.memory
     agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
     assistant.learning assistant.library assistant.remembering assistant.replay.metrics assistant.search
@@ -74,8 +74,6 @@ assistant.replay.storage: assistant.library assistant.library.formats assistant.
 assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
     stores.base stores.claims stores.conversation stores.database stores.learning stores.memory
     stores.versions
-assistant.replay.simulation: agents.base agents.prompts assistant.replay.metrics assistant.replay.storage
-    assistant.replay.streams stores.base
 assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
     stores.memory stores.versions
@@ -84,7 +82,7 @@ assistant.terminal.comparison: assistant.process assistant.terminal.facts assist
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
     assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
     assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
-    assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
+    assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
     stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions

@@ -22,7 +22,7 @@ def write(folder: Path, name: str, content: str = "mine") -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("times.json", "mine"),
+        ("report.json", "mine"),
         ("runs/luf-seed-1/steps.jsonl", "{}"),
         (".git", "mine"),
         ("lock", "mine"),  # to lock it would empty it
@@ -51,7 +51,7 @@ def test_a_folder_that_is_empty_holds_a_replay_or_the_beginning_of_one_is_taken(
     for written in ("", '{"ans', json.dumps(PLAN)):
         write(tmp_path, "plan.new", written)
         check_folder(tmp_path)
-    write(tmp_path, "times.json")
+    write(tmp_path, "report.json")
     write(tmp_path, "plan.json", json.dumps(PLAN))
     check_folder(tmp_path)
 
@@ -71,14 +71,12 @@ def test_a_replay_is_forgotten_and_nothing_else(tmp_path: Path) -> None:
     within = f"runs/{run_name('luf:strict+hard', 2)}"
     for name in (*own, f"{within}/notes.txt"):
         write(tmp_path, name)
-    kept = ("plan.json", "replies.jsonl", "lock")
-    for name in kept[1:]:
-        write(tmp_path, name)
-    for name in ("steps.jsonl", "store/vouch.db", "store.making/vouch.db", "trained/a", "memory-6.db"):
+    kept = ("plan.json", "lock")
+    write(tmp_path, "lock")
+    for name in ("steps.jsonl", "store/vouch.db", "store.making/vouch.db", "trained/a"):
         write(tmp_path, f"{within}/{name}")
         write(tmp_path, f"runs/frozen-seed-1/{name}")
-    for name in ("report.json", "times.json"):
-        write(tmp_path, name)
+    write(tmp_path, "report.json")
     forget_replay(tmp_path)
     left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
     assert left == {*own, *kept, f"{within}/notes.txt"}

@@ -10,5 +10,4 @@ held_out_entities    the same of the entity retriever, on replies too
 dialogue      what a reply over a knowledge base is worth
 figures       what many come to: means, intervals, paired differences
 figure_names  figures of a replay, as a person names them: "reranked R@5", "last third/F1", "gain/all/F1"
-pooled        intervals over questions where there are several seeds
 """

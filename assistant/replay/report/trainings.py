@@ -12,7 +12,7 @@ from typing import Any
 from assistant.replay.methods.choice import ALONE, OF_DIALOGUES
 from assistant.replay.runs.steps import Steps
 
-_LEARNERS = ("luf", "rafe", *ALONE)  # kinds of methods that learn after every interval
+_LEARNERS = ("luf", *ALONE)  # kinds of methods that learn after every interval
 
 
 def learns(label: str, runs: Sequence[Steps]) -> bool:
@@ -24,29 +24,27 @@ def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[st
     """The facts over all runs, with the sentence as `told`. interval: questions between two trainings.
 
     due: how often an interval ended before the stream did. trained: how often something could be learned from
-    then; `lessons` and `best_epochs`, where it has them, have an entry for each of these. kept: how many of
-    these gave new weights, as their best epoch is not their start, or as no questions were set aside to
-    compare the two.
+    then; `lessons` and `best_epochs` have an entry for each of these. kept: how many of these gave new
+    weights, as their best epoch is not their start, or as no questions were set aside to compare the two.
     """
     due = [step for run in runs for step in run.learned]
     trained = [step.facts for step in due if step.facts]
     best = [facts.get("best_epoch") for facts in trained]
-    is_told_of = label.partition(":")[0] != "rafe"  # a policy's step has no lessons and no epochs
     found: dict[str, Any] = {
         "interval": interval,
         "runs": len(runs),
         "questions": max((len(run.asked) for run in runs), default=0),
         "due": len(due),
-        "trained": len(trained if is_told_of else due),
+        "trained": len(trained),
+        "lessons": [facts["lessons"] for facts in trained],
+        "best_epochs": best,
+        "kept": sum(epoch != 0 for epoch in best),
     }
-    if is_told_of:
-        found["lessons"] = [facts["lessons"] for facts in trained if "lessons" in facts]
-        found |= {"best_epochs": best, "kept": sum(epoch != 0 for epoch in best)}
-    return found | {"told": told(label, found)}
+    return found | {"told": _told(label, found)}
 
 
-def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) -> str:
-    """One sentence without its full stop. seconds: of all trainings together; None: not told."""
+def _told(label: str, found: Mapping[str, Any]) -> str:
+    """One sentence without its full stop."""
     asked = "turns" if label == OF_DIALOGUES else "questions"
     played = ALONE.get(label)
     lacked = f"there were too few {played} to judge by" if played else "no passage was judged to help"
@@ -54,15 +52,12 @@ def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) 
         return f"{label}: never trained: {_why_never(found, asked, lacked)}"
     times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")
     said = f"{label}: trained {times}, after every {found['interval']} {asked}"
-    if lessons := found.get("lessons"):
-        said += f", on {_span(lessons)} lessons"
-    if seconds is not None:
-        said += f", in {seconds:.1f} s"
+    said += f", on {_span(found['lessons'])} lessons"
     if idle := found["due"] - found["trained"]:
         said += f"; {_times(idle)} {lacked}"
-    if lessons and played:
+    if played:
         return f"{said}; {found['kept']} of {found['trained']} won on what was held out and went live"
-    return said + (f"; {_what_came_of_it(found)}" if lessons else "")
+    return f"{said}; {_what_came_of_it(found)}"
 
 
 def _why_never(found: Mapping[str, Any], asked: str, lacked: str) -> str:

@@ -69,14 +69,14 @@ class StreamedDialogues:
         return hashlib.sha256(json.dumps(told).encode("utf-8", "replace")).hexdigest()
 
     def turns(self, plan: ReplayPlan, seed: int) -> list[Moment]:
-        """The stream of a seed: dialogues whole, in the plan's order, so many of each set."""
+        """The stream of a seed: dialogues whole, domain by domain, so many of each set."""
         found: list[Moment] = []
         for part in self.parts:
             of_dialogue: dict[str, list[Moment]] = {}
             for moment in part:
                 of_dialogue.setdefault(moment.dialogue, []).append(moment)
             begun = [replace(_as_question(some[0]), id=name) for name, some in of_dialogue.items()]
-            for each in stream(begun, order=plan.order, seed=seed, first=plan.first):
+            for each in stream(begun, seed=seed, first=plan.first):
                 found += of_dialogue[each.id]
         return found
 
@@ -233,5 +233,5 @@ def _asked(lesson: DialogueLesson, reply: Replies) -> AskedStep:
         lesson.base,
         figures,
         " ".join(words),
-        seconds={"turn": seconds},
+        seconds=seconds,
     )

@@ -107,12 +107,12 @@ class FollowUpReplay(ShippedReplay[FollowUp, QueryModel]):
             return assistant.wanted_encoder.version
 
     def turns(self, seed: int) -> list[AskedFollowUp]:
-        """The stream of a seed: conversations whole, in the plan's order, so many of them."""
+        """The stream of a seed: conversations whole, so many of them."""
         of_conversation: dict[str, list[AskedBehind]] = {}
         for each in self._streamed.asked:
             of_conversation.setdefault(each.conversation, []).append(each)
         found: list[AskedFollowUp] = []
-        for first in stream(self._streamed.domains, order=self.plan.order, seed=seed, first=self.plan.first):
+        for first in stream(self._streamed.domains, seed=seed, first=self.plan.first):
             for each in of_conversation[first.id]:
                 messages, answers = zip(*each.earlier, strict=True)
                 follow_up = FollowUp(
@@ -213,5 +213,5 @@ def _asked(follow_up: FollowUp, live: QueryModel, search: _Search) -> AskedStep:
         "",
         figures,
         alone,
-        seconds={"turn": seconds},
+        seconds=seconds,
     )

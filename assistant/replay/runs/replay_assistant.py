@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
 
 from agents.base.chat_interfaces import ChatModel
-from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
+from agents.base.interfaces import Candidate, Judge, Judged, SearchableSpace, Vector
 from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
-from assistant.replay.methods.method import Asked, Found, Method, Search, SearchedSpace
-from assistant.replay.runs.recorded_chat import RecordedChat, Recording
+from assistant.replay.methods.method import Asked, Found, Method, Search
 from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
@@ -28,6 +26,7 @@ FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody ask
 _BEGINS = datetime(2026, 1, 1, tzinfo=UTC)
 _A_QUESTION = timedelta(minutes=1)
 _A_LOOK = timedelta(microseconds=1)
+MIN_JUDGED = 5  # passages, before judging may stop, where questions are played
 
 
 class ReplayClock:
@@ -81,7 +80,7 @@ class MethodRetriever(Retriever):
     """Has a method find the passages of the question that is asked; every other search is the product's."""
 
     def __init__(
-        self, method: Method, product: Retriever, search_in: Callable[[SearchedSpace], Search]
+        self, method: Method, product: Retriever, search_in: Callable[[SearchableSpace], Search]
     ) -> None:
         """product: what searches where no question of the stream is asked. search_in: what a method gets."""
         self._method = method
@@ -93,10 +92,10 @@ class MethodRetriever(Retriever):
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
         if self.asked is None:
             return self._product.retrieve(query, space, without=without)
-        search = self._search_in(cast("SearchedSpace", space))
+        search = self._search_in(space)
         asked = replace(self.asked, text=query, without=tuple(without))
         self.found = self._method.retrieve(asked, search)
-        version = self.found.encoder_version or search.encoder_version
+        version = self.found.encoder_version or search.encoder.version
         return Retrieved(query, self.found.vector, version, self.found.candidates)
 
     def signals(
@@ -144,16 +143,6 @@ class ReplayAssistant(Assistant):
         waiting = self.claim_jobs.waiting(user_id)
         return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
 
-    def record_replies(self, recording: Recording) -> None:
-        """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
-
-        The built-in answers are neither: they are made anew.
-        """
-        model = self.settings.model
-        if model.backend != "extractive":
-            name = f"{model.backend} {model.label}"
-            self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
-
     @property
     def searching(self) -> Searching:
         found = super().searching
@@ -164,26 +153,16 @@ class ReplayAssistant(Assistant):
         self._method_retriever = MethodRetriever(method, super().searching.retriever, self.search_in)
         return self._method_retriever
 
-    def search_in(self, space: SearchedSpace) -> Search:
+    def search_in(self, space: SearchableSpace) -> Search:
         """What a method searches a space with."""
-        return self._search(super().searching.encoder, space)
-
-    def _search(self, encoder: Encoder, space: SearchedSpace) -> Search:
         retrieval = self.settings.retrieval
         return Search(
-            encoder,
+            super().searching.encoder,
             space,
             keep=retrieval.candidates,
             pool=retrieval.pool,
             fusion=self.fusion,
-            by=lambda folder: self._search_by(folder, space),
         )
-
-    def _search_by(self, folder: Path, space: SearchedSpace) -> Search:
-        trained = self._searching_in(folder)
-        for _ in trained.indexer.encode_everything():
-            pass
-        return self._search(trained.encoder, trained.spaces.same_as(cast(Any, space)))
 
 
 def own_locations(live: Locations, folder: Path) -> Locations:
