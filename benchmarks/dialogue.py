@@ -37,6 +37,7 @@ from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
 from agents.languages.message_sorting import MessageSorter
 from agents.models.encoders.encoder import OnnxEncoder
+from assistant.learning.held_out.replies import entity_f1
 from assistant.learning.recipes.dialogue.lessons import encoded_text
 from assistant.learning.recipes.examples.dialogues import (
     WITH_BASE,
@@ -45,13 +46,13 @@ from assistant.learning.recipes.examples.dialogues import (
     read_entities,
 )
 from assistant.learning.recipes.retriever.network import SERVED
-from assistant.replay.metrics.dialogue import bleu, entity_f1, values_covered, values_in
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import now
 from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage
+from training.dialogue.measures import bleu, values_covered, values_in
 
 DEPTHS = (1, 3, 5)
 LEVELS = ("session", "dataset")

@@ -28,7 +28,6 @@ from agents.models.entity_map import EntityMap
 from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
 from assistant.learning.trained import ENTITIES
 from assistant.library.knowledge_file import prepared
-from assistant.replay.metrics.dialogue import values_covered
 from assistant.search.entity_search import Turned
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -36,6 +35,7 @@ from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity
 from stores.base.passages import knowledge_space, own_space
 from stores.conversation.journal import FoundPassage, Outcome
+from training.dialogue.measures import values_covered
 
 SETS = ("camrest", "mwoz_e2e")
 DEPTHS = (1, 3, 5)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assistant.learning.held_out.ranking import evidence_recall_at
 from assistant.library.cutting import cut
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.replay.metrics.metrics import evidence_recall_at
 from assistant.replay.streams.datasets import locomo_evidence, locomo_message, locomo_turns
 from assistant.wiring.assistant import Assistant
 from benchmarks.questions import read_questions

@@ -28,14 +28,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sqlalchemy import select
 from sqlmodel import col
 
+from assistant.learning.held_out.ranking import success_at
 from assistant.replay.methods.simulated_judge import SimulatedJudge, gold_truth
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.metrics.metrics import forgetting, success_at
 from assistant.replay.runs.replay_assistant import (
     FILLED_AT,
     ReplayAssistant,
@@ -249,6 +250,21 @@ def summary(rows: Sequence[Row], states: Sequence[str]) -> dict[str, Any]:
             "lowest against its start": round(lowest, 4),
         }
     return figures
+
+
+def forgetting(scores: Sequence[Mapping[str, float]]) -> float:
+    """The average over slices of the best score so far minus the score now; 0 where nothing was lost.
+
+    scores: after each round, of each slice, higher is better. The best so far may be the present one, so a
+    slice that gained does not hide another that lost. Source: arXiv:1801.10112, section 3.2. Raises
+    ValueError where the last round lacks a slice or there is none.
+    """
+    known = {name for each in scores for name in each}
+    if not known:
+        raise ValueError("there is no slice to measure")
+    if missing := known - scores[-1].keys():
+        raise ValueError(f"the last round has no score of {sorted(missing)}")
+    return fmean(max(each[name] for each in scores if name in each) - scores[-1][name] for name in known)
 
 
 def over_seeds(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -53,13 +53,14 @@ assistant.turns: agents.answering agents.base agents.dialogue agents.languages a
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
 assistant.learning.recipes.examples: agents.models stores.base
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
-assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
-    stores.base stores.learning stores.search
+assistant.learning.held_out: agents.base agents.dialogue agents.models agents.retrieval stores.base
+    stores.learning stores.search
+assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
     assistant.replay.metrics assistant.replay.streams stores.base stores.learning
 assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages agents.memory
     agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
-    assistant.learning assistant.library assistant.remembering assistant.replay.metrics assistant.search
+    assistant.learning assistant.learning.held_out assistant.library assistant.remembering assistant.search
     assistant.settings assistant.turns stores.base stores.claims stores.conversation stores.database
     stores.exchange stores.forgetting stores.learning stores.memory stores.search stores.versions
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
@@ -68,7 +69,7 @@ assistant.learning.recipes.query: agents.losses agents.models.exporters agents.m
     assistant.learning.recipes
 assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.replay.metrics stores.base stores.learning
+    assistant.learning.held_out assistant.learning.recipes.examples stores.base stores.learning
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
     assistant.wiring stores.base stores.database stores.exchange
 assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
@@ -80,9 +81,9 @@ assistant.terminal.actions: agents.base assistant.settings assistant.terminal.fa
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
-    assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
-    assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
-    assistant.replay.storage assistant.replay.streams assistant.search
+    assistant.learning assistant.learning.held_out assistant.learning.recipes
+    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.replay.methods
+    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
     stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions

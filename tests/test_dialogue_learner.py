@@ -20,11 +20,8 @@ from test_knowledge_bases import add
 from test_lessons import found_in_order
 
 from agents.models.dialogue_generator import WEIGHTS
-from assistant.learning.outcome import Compared
-from assistant.learning.shipped_learner import ShippedLearner, Training
-from assistant.learning.trained import DIALOGUE, SHIPPED
-from assistant.replay.metrics.bootstrap import Promotion
-from assistant.replay.metrics.held_out_replies import (
+from assistant.learning.held_out.bootstrap import Promotion
+from assistant.learning.held_out.replies import (
     BLEU,
     ENTITY_F1,
     SCORE,
@@ -36,6 +33,9 @@ from assistant.replay.metrics.held_out_replies import (
     is_sound_lesson,
     wanted_reply,
 )
+from assistant.learning.outcome import Compared
+from assistant.learning.shipped_learner import ShippedLearner, Training
+from assistant.learning.trained import DIALOGUE, SHIPPED
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.terminal.chat.training_actions import _newest

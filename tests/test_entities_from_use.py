@@ -22,6 +22,7 @@ from test_dialogue_learner import corrected
 
 from agents.base.interfaces import Vector
 from agents.models.entity_map import EntityMap, turned
+from assistant.learning.held_out.entities import ToldReply, decided
 from assistant.learning.recipes.dialogue.entities_from_use import (
     EntityTraining,
     begun,
@@ -31,7 +32,6 @@ from assistant.learning.recipes.dialogue.entities_from_use import (
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.run import CannotTrain, Stopped, StopSignal, workplace
 from assistant.learning.shipped_lessons import EntityLessons
-from assistant.replay.metrics.held_out_entities import ToldReply, decided
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant

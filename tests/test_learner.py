@@ -26,13 +26,13 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document
 from test_lessons import ask
 
 from assistant.learning import training_process
+from assistant.learning.held_out.bootstrap import Promotion
 from assistant.learning.learner import Learner
 from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import MOST_POINTS, LossCurve, Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
 from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.training_process import TrainingFailed, train_apart
-from assistant.replay.metrics.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import OverTime, TryAgain
 from stores.base.passages import own_space

@@ -16,9 +16,9 @@ from store_fixtures import Stores, document
 from test_lessons import ask
 
 from agents.backends.query_model import SHIPPED
+from assistant.learning.held_out.follow_ups import FollowUpSearch
 from assistant.learning.shipped_learner import Training
 from assistant.learning.trained import QUERY
-from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -68,7 +68,7 @@ class Desk:
         self.meanwhile = lambda: None
         training = property(lambda _: Training({"seed": 1}, 1, (), "", self.train))
         monkeypatch.setattr(Assistant, "_query_training", training)
-        monkeypatch.setattr("assistant.replay.metrics.held_out_follow_ups.DECIDING", 5)
+        monkeypatch.setattr("assistant.learning.held_out.follow_ups.DECIDING", 5)
         monkeypatch.setattr(
             Assistant, "query_model_of", lambda _, adapters, threads=0: self.written(adapters)
         )

@@ -15,9 +15,9 @@ from cli_helpers import Vouch
 from test_replay_command import interrupt
 
 from agents.models.dialogue_generator import SHIPPED
+from assistant.learning.held_out.replies import is_sound_lesson
 from assistant.learning.recipes.run import SETTINGS
 from assistant.replay.methods.choice import MethodChoice
-from assistant.replay.metrics.held_out_replies import is_sound_lesson
 from assistant.replay.runs.dialogues import (
     DialogueReplay,
     StreamedDialogues,

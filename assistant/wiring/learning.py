@@ -162,8 +162,8 @@ class Learning(ShippedLearners):
 
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
         from agents.models.encoders.two_halves import first_half
+        from assistant.learning.held_out.retrieval import compare
         from assistant.learning.learner import Learner
-        from assistant.replay.metrics.held_out import compare
         from stores.learning.lesson_domains import lesson_domains
         from stores.learning.lessons import Lessons
 

@@ -13,13 +13,13 @@ from assistant.wiring.turns import Turns
 from stores.base.errors import BackendMissing
 
 if TYPE_CHECKING:
+    from assistant.learning.held_out.retrieval import Comparison
     from assistant.learning.outcome import Compared
     from assistant.learning.schedule import Counted, Occasions, Read, Today
     from assistant.learning.shipped_learner import ShippedLearner, Training
     from assistant.learning.shipped_lessons import EntityLessons
     from assistant.learning.steering import Steering
     from assistant.learning.trained import Trained
-    from assistant.replay.metrics.held_out import Comparison
     from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
     from stores.learning.follow_ups import FollowUp, FollowUps
 
@@ -67,8 +67,8 @@ class ShippedLearners(Turns):
 
     def _lessons_of(self, trained: Trained) -> tuple[Counted, Callable[..., Sequence[Any]]]:
         """What counts its lessons, and what reads those that can be learned from, after a turn."""
+        from assistant.learning.held_out.replies import is_sound_lesson
         from assistant.learning.trained import DIALOGUE, QUERY
-        from assistant.replay.metrics.held_out_replies import is_sound_lesson
 
         if trained == QUERY:
             return self._follow_ups, self._follow_ups.all
@@ -111,8 +111,8 @@ class ShippedLearners(Turns):
     @property
     def _dialogue_learner(self) -> ShippedLearner[DialogueLesson]:
         """Trains the dialogue generator on corrected replies, and decides what goes live."""
+        from assistant.learning.held_out.replies import compare, wanted_reply
         from assistant.learning.trained import DIALOGUE
-        from assistant.replay.metrics.held_out_replies import compare, wanted_reply
 
         def compared(
             folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
@@ -138,8 +138,8 @@ class ShippedLearners(Turns):
     def _entity_learner(self) -> ShippedLearner[DialogueLesson]:
         """Trains the entity retriever on replies that tell of an entity."""
         from agents.models.entity_map import EntityMap
+        from assistant.learning.held_out.entities import ToldReply, decided
         from assistant.learning.trained import ENTITIES
-        from assistant.replay.metrics.held_out_entities import ToldReply, decided
 
         entities = self._entity_lessons
 
@@ -170,9 +170,9 @@ class ShippedLearners(Turns):
         """
         self.query_base_to_train()
         from agents.backends.query_model import SHIPPED, QueryModel
+        from assistant.learning.held_out.follow_ups import FollowUpSearch, compare, earlier_of
         from assistant.learning.shipped_lessons import WAYS, rows_of
         from assistant.learning.trained import QUERY
-        from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 
         seed = self.settings.learning.seed
         threads = self.settings.learning.threads

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from assistant.replay.metrics.bootstrap import interval
+from assistant.learning.held_out.bootstrap import interval
 
 ALL = "all"
 THIRDS = ("first third", "second third", "last third")

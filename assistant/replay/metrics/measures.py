@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assistant.learning.held_out.ranking import evidence_recall_at, ndcg_at, reciprocal_rank, success_at
 from assistant.replay.metrics.metrics import (
     answer_f1,
     answer_recall_at,
-    evidence_recall_at,
     exact_match,
     has_answer,
     holds_answer,
-    ndcg_at,
-    reciprocal_rank,
-    success_at,
 )
 from assistant.replay.streams.datasets import ReplayQuestion
 

@@ -48,43 +48,22 @@ def _told(label: str, found: Mapping[str, Any]) -> str:
     asked = "turns" if label == OF_DIALOGUES else "questions"
     played = ALONE.get(label)
     lacked = f"there were too few {played} to judge by" if played else "no passage was judged to help"
+    if not found["due"]:
+        why = f"the interval is {found['interval']} and there were {found['questions']} {asked} (--interval)"
+        return f"{label}: never trained: {why}"
     if not found["trained"]:
-        return f"{label}: never trained: {_why_never(found, asked, lacked)}"
-    times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")
-    said = f"{label}: trained {times}, after every {found['interval']} {asked}"
-    said += f", on {_span(found['lessons'])} lessons"
+        return f"{label}: never trained: after {found['due']} times {found['interval']} {asked} {lacked}"
+    said = f"{label}: trained {_times(found['trained'])}, after every {found['interval']} {asked}, "
+    fewest, most = min(found["lessons"]), max(found["lessons"])
+    said += f"on {fewest if fewest == most else f'{fewest} to {most}'} lessons"
     if idle := found["due"] - found["trained"]:
         said += f"; {_times(idle)} {lacked}"
     if played:
         return f"{said}; {found['kept']} of {found['trained']} won on what was held out and went live"
-    return f"{said}; {_what_came_of_it(found)}"
-
-
-def _why_never(found: Mapping[str, Any], asked: str, lacked: str) -> str:
-    if not found["interval"]:
-        return "the interval is 0 (--interval)"
-    if not found["due"]:
-        return f"the interval is {found['interval']} and there were {found['questions']} {asked} (--interval)"
-    return f"in {found['due']} times {found['interval']} {asked} {lacked}"
-
-
-def _what_came_of_it(found: Mapping[str, Any]) -> str:
-    trained, best = found["trained"], found["best_epochs"]
-    epochs = [epoch for epoch in best if epoch]
-    unmeasured = best.count(None)
-    if unmeasured == trained:
-        return "no questions were set aside to compare what came of it with the start, and it was used"
-    if not epochs and not unmeasured:
-        return "none was better than the start on the questions set aside, so its weights are the frozen ones"
-    said = f"{len(epochs)} of {trained} better than the start on the questions set aside"
-    said += f" (best epoch {_span(epochs)})" if epochs else ""
-    return said + (f", {unmeasured} had none set aside and were used" if unmeasured else "")
+    if not found["kept"]:
+        return f"{said}; none was better than its start, so its weights are the frozen ones"
+    return f"{said}; {found['kept']} of {found['trained']} better than the start, or nothing told"
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return f"{low}" if low == high else f"{low} to {high}"

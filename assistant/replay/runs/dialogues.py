@@ -23,17 +23,17 @@ from typing import Any
 from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
-from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
-from assistant.learning.shipped_learner import Training
-from assistant.learning.trained import DIALOGUE
-from assistant.learning.training_process import train_in_child
-from assistant.replay.metrics.held_out_replies import (
+from assistant.learning.held_out.replies import (
     Replies,
     compare,
     is_sound_lesson,
     side_of,
     wanted_reply,
 )
+from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
+from assistant.learning.shipped_learner import Training
+from assistant.learning.trained import DIALOGUE
+from assistant.learning.training_process import train_in_child
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.run_progress import Watch
 from assistant.replay.runs.shipped_replay import Played, ShippedReplay

@@ -23,12 +23,12 @@ from typing import Any
 from filelock import FileLock
 
 from agents.backends.query_model import SHIPPED, QueryModel
+from assistant.learning.held_out.follow_ups import FollowUpSearch, compare, earlier_of
+from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.shipped_learner import Training
 from assistant.learning.shipped_lessons import WAYS, rows_of
 from assistant.learning.trained import QUERY
 from assistant.learning.training_process import train_in_child
-from assistant.replay.metrics.held_out import Comparison
-from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay_assistant import FILLED_AT, ReplayClock
 from assistant.replay.runs.run_progress import Watch

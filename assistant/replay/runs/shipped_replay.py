@@ -20,12 +20,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.lineage import Learnable, taught
 from assistant.learning.recipes.run import SETTINGS
 from assistant.learning.shipped_learner import Rows, Tell, Training, train_on
 from assistant.learning.trained import Trained
 from assistant.replay.methods.choice import FROZEN, MethodChoice
-from assistant.replay.metrics.held_out import Comparison
 from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay_assistant import MIN_JUDGED, own_locations, own_settings
