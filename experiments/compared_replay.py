@@ -63,6 +63,10 @@ class ComparedReplay(Replay):
         """how: besides the plan. given, chat: see `Replay`."""
         super().__init__(*given, **chat)
         self.how = how
+        asking = [each for each in self.plan.played if each.kind in _WRITERS and not each.how]
+        if asking and self._settings.model.backend == "extractive":
+            hint = f"Set model.backend in settings.toml, or have its writer simulated: {asking[0].kind}:0.8"
+            raise WrongUsage(f"{asking[0].kind} asks a chat model, and the settings name none", hint=hint)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -127,9 +131,6 @@ class ComparedReplay(Replay):
         if choice.how:
             passages = self._streamed.passages
             return simulated(float(choice.how), run.seed, questions=run.questions, passages=passages)
-        if self._settings.model.backend == "extractive":
-            hint = f"Set model.backend in settings.toml, or have its writer simulated: {choice.kind}:0.8"
-            raise WrongUsage(f"{choice.kind} asks a chat model, and the settings name none", hint=hint)
         writer = make(assistant.chat_model_of(self._settings.model))  # one that nobody else asks
         run.at_end(writer.close)
         return writer
@@ -156,7 +157,7 @@ def _search_by(assistant: ReplayAssistant, folder: Path, space: SearchableSpace)
     retrieval = assistant.settings.retrieval
     return Search(
         trained.encoder,
-        trained.spaces.same_as(same),
+        same.by(trained.spaces),
         keep=retrieval.candidates,
         pool=retrieval.pool,
         fusion=assistant.fusion,
