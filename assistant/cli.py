@@ -261,12 +261,23 @@ def _hint_for(error: click.ClickException) -> str:
     return f"`{context.command_path} --help` shows how it is used." if context else ""
 
 
+def _command_names() -> set[str]:
+    """Of commands, and of those within the ones that were imported."""
+    files = (sys.modules.get(f"assistant.commands.{file}") for file, _ in _COMMANDS.values())
+    made = (getattr(module, "command", None) for module in files)
+    return {
+        *_COMMANDS,
+        *(name for group in made if isinstance(group, click.Group) for name in group.commands),
+    }
+
+
 def _report_defect(error: Exception, *, as_json: bool) -> int:
     from assistant.process.log import write_crash_report
     from assistant.settings.locations import find_locations
 
     try:
-        where = f"The report is in {write_crash_report(find_locations(os.environ).state, error)}."
+        state = find_locations(os.environ).state
+        where = f"The report is in {write_crash_report(state, error, commands=_command_names())}."
     except OSError as unwritable:
         where = f"No report could be written: {unwritable}."
     _complain(f"a defect of ours: {type(error).__name__}", DEFECT, where, None, as_json=as_json)

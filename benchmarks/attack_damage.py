@@ -127,33 +127,35 @@ def _measure(
     assistant: DamagedAssistant, data: Path, chosen: frozenset[str], attacked: Sequence[Attacked]
 ) -> Damage:
     assistant.catch_up()
-    founder, attacker, bystander = map(assistant.journal.user_id, ("founder", "attacker", "bystander"))
+    founder, attacker, bystander = map(assistant.stores.journal.user_id, ("founder", "attacker", "bystander"))
     documents = (d for d in read_documents(data / "squad" / "passages_dev.jsonl.gz"))
     wanted = (d for d in documents if getattr(d, "external_id", "") in chosen)
-    for _ in assistant.ingest.run(founder, SHARED, wanted, summary="SQuAD"):
+    for _ in assistant.turns.ingest.run(founder, SHARED, wanted, summary="SQuAD"):
         pass
     way = ways(assistant, Settings().answer)["with the reader"]
-    before = live_texts(assistant.database, SHARED)
+    before = live_texts(assistant.stores.database, SHARED)
     asked = {"bystander before": _ask(assistant, way, bystander, attacked)}
     learned: list[Learned] = []
-    session = assistant.journal.open_session(attacker)
+    session = assistant.stores.journal.open_session(attacker)
     for number, each in enumerate(attacked):
-        assistant.player.play(attacker, session, each.message, watch=lambda event: None)
-        assistant.player.remember(attacker, learned.append)
-        assistant.player.settle()
+        assistant.turns.host.play(attacker, session, each.message, watch=lambda event: None)
+        assistant.turns.host.remember(attacker, learned.append)
+        assistant.turns.host.settle()
         _tell("stated", number, attacked)
     asked["bystander after"] = _ask(assistant, way, bystander, attacked)
     asked["attacker after"] = _ask(assistant, way, attacker, attacked)
-    return Damage(asked, learned, len(attacked), live_texts(assistant.database, SHARED) == before)
+    return Damage(asked, learned, len(attacked), live_texts(assistant.stores.database, SHARED) == before)
 
 
 def _ask(assistant: DamagedAssistant, way: Way, user_id: int, attacked: Sequence[Attacked]) -> Asked:
     """What a user is shown; asking leaves no trace."""
     found = Asked()
     for number, each in enumerate(attacked):
-        found_for = assistant.searching.retriever.retrieve(each.question, assistant.spaces.of(user_id))
+        found_for = assistant.search.searching.retriever.retrieve(
+            each.question, assistant.search.spaces.of(user_id)
+        )
         messages = [c.passage.version_id for c in found_for.candidates if c.passage.kind == "message"]
-        settled = assistant.claims.settled_words(user_id, messages) if messages else {}
+        settled = assistant.stores.claims.settled_words(user_id, messages) if messages else {}
         quotes = way.quotes(each.question, without_settled(found_for.candidates, settled))
         shown = " ".join(f"{quote.answer} {quote.text}" for quote in quotes)
         first = (quotes[0].answer or quotes[0].text) if quotes else ""

@@ -94,7 +94,7 @@ def play_all(suite: Suite, families: Sequence[str], *, each: int | None, told: b
         found = []
         for family in families:
             with world.copied_to(Path(folder) / family, reader=reader) as house:
-                reader = house.assistant.reader
+                reader = house.assistant.models.reader
                 found.append(
                     Reached(family, [_play(house, case, told) for case in suite.families[family][:each]])
                 )

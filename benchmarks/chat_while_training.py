@@ -140,12 +140,12 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
         judge_questions(assistant, beside_others(passages, questions[: options.questions], options.seed))
         asked = [question.text for question in questions[options.questions :]]
         print(f"{len(passages)} passages, {min(len(questions), options.questions)} lessons", file=sys.stderr)
-        learner = assistant.background_learner
+        learner = assistant.learning.background_learner
         learner.start(notices.append, by_itself=False)
         keys = Keys(measured)
         try:
-            user = assistant.journal.user_id("ann")
-            session = assistant.journal.open_session(user)
+            user = assistant.stores.journal.user_id("ann")
+            session = assistant.stores.journal.open_session(user)
             for question in asked[:5]:
                 _turn(assistant, user, session, question)
             learner.begin()
@@ -159,7 +159,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
                 for question in asked[5 + number * BLOCK : 5 + (number + 1) * BLOCK]:
                     measured.turns[state].append(_turn(assistant, user, session, question))
                     time.sleep(READS_SECONDS)
-                row = assistant.rounds.latest(1)[0]
+                row = assistant.stores.rounds.latest(1)[0]
                 if row.state != "running":
                     raise SystemExit(f"the round ended before the turns did: {row.state}, {row.reason}")
                 measured.phases[
@@ -171,9 +171,9 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
             keys.close()
     finally:
         begun = time.monotonic()
-        assistant.background_learner.close()
+        assistant.learning.background_learner.close()
         print(f"the learner let go within {time.monotonic() - begun:.2f} s; {notices}", file=sys.stderr)
-        print(f"its round: {assistant.rounds.latest(1)[0].state}", file=sys.stderr)
+        print(f"its round: {assistant.stores.rounds.latest(1)[0].state}", file=sys.stderr)
         assistant.close()
     return measured
 
@@ -194,7 +194,7 @@ def _corpus(options: argparse.Namespace) -> tuple[list[ReplayPassage], list[Repl
 
 def _turn(assistant: Assistant, user: int, session: int, question: str) -> float:
     begun = time.perf_counter()
-    finished = assistant.player.play(user, session, question, watch=lambda event: None)
+    finished = assistant.turns.host.play(user, session, question, watch=lambda event: None)
     assert finished.error is None, finished.error
     return 1000 * (time.perf_counter() - begun)
 
@@ -203,7 +203,7 @@ def _until(phase: str, assistant: Assistant, notices: Sequence[str]) -> None:
     done = "step" if phase == "training" else "passages"
     while True:
         time.sleep(0.5)
-        rounds = assistant.rounds.latest(1)
+        rounds = assistant.stores.rounds.latest(1)
         if notices:
             raise SystemExit(f"the training ended at once: {notices[0]}")
         figures = rounds[0].figures if rounds else {}

@@ -50,13 +50,13 @@ def fill(folder: Path) -> dict[str, str]:
     environment |= {f"XDG_{name}_HOME": str(folder / name) for name in ("DATA", "STATE", "CONFIG", "CACHE")}
     assistant = Assistant(Settings(), find_locations(environment))
     try:
-        user = assistant.journal.user_id("benchmark")
-        assistant.knowledge.remember(user, "The door is blue.")
-        session, question = assistant.journal.open_session(user), "What colour is the door?"
-        turn = assistant.journal.accept(user, session, question, parts=[question])
-        assistant.journal.finish(turn.turn_id, Outcome(state="done", answer="It is blue."))
+        user = assistant.stores.journal.user_id("benchmark")
+        assistant.stores.knowledge.remember(user, "The door is blue.")
+        session, question = assistant.stores.journal.open_session(user), "What colour is the door?"
+        turn = assistant.stores.journal.accept(user, session, question, parts=[question])
+        assistant.stores.journal.finish(turn.turn_id, Outcome(state="done", answer="It is blue."))
         for version in (UNTRAINED, "trained"):
-            assistant.live_models.make_live(QUERY_ENCODER, version)
+            assistant.stores.live_models.make_live(QUERY_ENCODER, version)
     finally:
         assistant.close()
     return environment

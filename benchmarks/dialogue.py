@@ -37,6 +37,7 @@ from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
 from agents.languages.message_sorting import MessageSorter
 from agents.models.encoders.encoder import OnnxEncoder
+from assistant.learning.held_out.replies import entity_f1
 from assistant.learning.recipes.dialogue.lessons import encoded_text
 from assistant.learning.recipes.examples.dialogues import (
     WITH_BASE,
@@ -45,13 +46,13 @@ from assistant.learning.recipes.examples.dialogues import (
     read_entities,
 )
 from assistant.learning.recipes.retriever.network import SERVED
-from assistant.replay.metrics.dialogue import bleu, entity_f1, values_covered, values_in
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import now
 from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage
+from training.dialogue.measures import bleu, values_covered, values_in
 
 DEPTHS = (1, 3, 5)
 LEVELS = ("session", "dataset")
@@ -230,7 +231,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            encoder: Encoder = assistant.packaged_encoder
+            encoder: Encoder = assistant.models.packaged_encoder
             if arguments.encoder:
                 encoder = OnnxEncoder(arguments.encoder / SERVED)
             for name in arguments.only:
@@ -238,7 +239,9 @@ def main() -> None:
                     if (name, level) == ("smd", "dataset"):
                         continue  # each of its dialogues has a knowledge base of its own
                     writer = (
-                        (lambda: ReplyWriter(assistant.dialogue_generator)) if arguments.generated else None
+                        (lambda: ReplyWriter(assistant.models.dialogue_generator))
+                        if arguments.generated
+                        else None
                     )
                     for times in arguments.distractors if level == "dataset" else [1]:
                         found = measure(

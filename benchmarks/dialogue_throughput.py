@@ -104,7 +104,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            model, some = _prepared(arguments.data, Strings(assistant.packaged_encoder), arguments.steps)
+            model, some = _prepared(
+                arguments.data, Strings(assistant.models.packaged_encoder), arguments.steps
+            )
             words = sum(len(one.inputs.words) + len(one.reply) for batch in some for one in batch)
             taken: dict[str, list[float]] = {"ours": [], "Trainer": []}
             runs = {"ours": ours(model, some), "Trainer": theirs(model, some)}

@@ -76,7 +76,7 @@ def main() -> None:
         settings = replace(Settings(), memory=replace(Settings().memory, learn=False))
         assistant = Assistant(settings, find_locations(home))
         try:
-            user = assistant.journal.user_id("ann")
+            user = assistant.stores.journal.user_id("ann")
             _read(assistant, user, Path(folder) / "documents", part)
             if told.unasked:
                 _report_unasked(assistant, user, part)
@@ -103,9 +103,9 @@ def _answered(
     assistant: Assistant, user: int, question: dict[str, Any], texts: dict[str, str]
 ) -> tuple[dict[str, Any], str, str]:
     """A question with what came of it and the whole answer. texts: of all questions by their ids."""
-    session = assistant.journal.open_session(user)
+    session = assistant.stores.journal.open_session(user)
     for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
-        finished = assistant.player.play(user, session, message, watch=lambda event: None)
+        finished = assistant.turns.host.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
     shown = answer.partition("\n\n")[2] if answer.startswith(NOTED) else answer
     wanted, first = folded(question["answer"]), _CITED.split(shown)[0]
@@ -133,19 +133,19 @@ def _report_answers(rows: Sequence[tuple[dict[str, Any], str, str]], show: bool)
 
 
 def _report_times(assistant: Assistant, user: int, questions: Sequence[str]) -> None:
-    chat = assistant.chat_model
+    chat = assistant.models.chat_model
     assert isinstance(chat, ExtractiveChat)
     rereadings, taken = chat._quoter._rereadings, defaultdict[str, list[float]](list)
     for number, question in enumerate((*questions, *questions)):
         ways = [("with the second reading", rereadings), ("without", None)]
         for name, way in ways if number % 2 else ways[::-1]:
             chat._quoter._rereadings = way
-            session = assistant.journal.open_session(user)
-            finished = assistant.player.play(user, session, question, watch=lambda event: None)
+            session = assistant.stores.journal.open_session(user)
+            finished = assistant.turns.host.play(user, session, question, watch=lambda event: None)
             if number >= len(questions):
                 taken[name].append(1000 * finished.seconds)
-            assistant.readings._kept.clear()
-            assistant.large_readings._kept.clear()
+            assistant.models.readings._kept.clear()
+            assistant.models.large_readings._kept.clear()
     for name, times in sorted(taken.items()):
         longest = sorted(times)[int(0.95 * len(times))]
         print(f"{name}: p50 {statistics.median(times):.0f} ms, p95 {longest:.0f} ms")
@@ -155,7 +155,7 @@ def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:
     files = [*written(part, folder), *sorted((ROOT / "docs" / "manual").glob("*.md"))]
     read = (document for file in files for document in read_documents(file))
     documents = (document for document in read if not isinstance(document, UnreadableDocument))
-    for _ in assistant.ingest.run(user, SHARED, documents, summary="documents"):
+    for _ in assistant.turns.ingest.run(user, SHARED, documents, summary="documents"):
         pass
     assistant.catch_up()
 
@@ -189,7 +189,7 @@ def _said(part: str, *, is_small_talk: bool) -> list[str]:
 
 
 def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
-    chat = assistant.chat_model_of(assistant.settings.model)
+    chat = assistant.models.chat_model_of(assistant.given.settings.model)
     assert isinstance(chat, ExtractiveChat)
     asked = [q["q"] for q in lines_of("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
     print(f"| | messages | {' | '.join(map(str, NEAR))} |\n| --- | ---: |{' ---: |' * len(NEAR)}")
@@ -206,7 +206,7 @@ def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
 
 
 def _found(assistant: Assistant, user: int, text: str) -> list[tuple[Passage, float]]:
-    searching, memory = assistant.searching, assistant.pipeline._memory
+    searching, memory = assistant.search.searching, assistant.turns.pipeline._memory
     found = memory._retrieve(searching, user, (text,), ())
     reranked = memory._reranker.rerank(text, found.candidates)
     judged = {id(j.candidate): j.verdict.score for j in reranked.judgements}

@@ -139,7 +139,7 @@ def kill_again_and_again(
                 said = working.live()
                 account.hear(said)
                 with opened(specification) as assistant:
-                    user_id = assistant.journal.user_id(specification.user)
+                    user_id = assistant.stores.journal.user_id(specification.user)
                     check_whole(assistant, is_caught_up=False)
                     account.check(assistant, user_id)
                     assistant.catch_up()

@@ -36,17 +36,17 @@ def opened(specification: Specification) -> Iterator[QuickAssistant]:
 
 def check_whole(assistant: QuickAssistant, *, is_caught_up: bool) -> None:
     """Nothing is there by half. is_caught_up: everything has a vector, no job waits, the index agrees."""
-    with assistant.database.reading() as sql:
-        require(assistant.database.integrity_problems() == [], "the database is damaged")
-        if not assistant.database.is_postgresql:
+    with assistant.stores.database.reading() as sql:
+        require(assistant.stores.database.integrity_problems() == [], "the database is damaged")
+        if not assistant.stores.database.is_postgresql:
             require(rows(sql, "PRAGMA foreign_key_check") == [], "a row names another that is not there")
         _check_documents(sql)
-        _check_words(sql, is_postgresql=assistant.database.is_postgresql)
-        _check_vectors(sql, assistant.encoder_versions.live(), is_caught_up=is_caught_up)
+        _check_words(sql, is_postgresql=assistant.stores.database.is_postgresql)
+        _check_vectors(sql, assistant.stores.encoder_versions.live(), is_caught_up=is_caught_up)
         _check_turns(sql)
-        is_indexed = assistant.searching.shared_index.is_wanted(sql)
+        is_indexed = assistant.search.searching.shared_index.is_wanted(sql)
     if is_caught_up:
-        differences = assistant.searching.shared_index.differences()
+        differences = assistant.search.searching.shared_index.differences()
         require(differences is not None or not is_indexed, "the index is not filled")
         require(differences in (None, (set(), set())), f"the index differs: {differences}")
 
@@ -125,7 +125,7 @@ def _check_turns(sql: SqlSession) -> None:
 
 def check_found(assistant: QuickAssistant, user_id: int, text: str, title: str = "") -> None:
     """Search by meaning and by words finds a passage by its own text."""
-    searching = assistant.searching
+    searching = assistant.search.searching
     space = searching.spaces.of(user_id)
     query = searching.encoder.encode_queries([searchable_text(title, text)])[0]
     near = space.passages([i for i, _ in space.nearest(query, 1)])

@@ -30,11 +30,11 @@ class Papers:
             require(live.get(paper, -1) >= revision, f"{paper} revision {revision} was acknowledged, is lost")
 
     def go_on(self, assistant: QuickAssistant, user_id: int) -> None:
-        receipts = assistant.knowledge.receipts(user_id)
+        receipts = assistant.stores.knowledge.receipts(user_id)
         if receipts and receipts[0].id is not None and receipts[0].id % 4 == 0:
-            assistant.knowledge.undo(user_id, receipts[0].id)
-            assistant.indexer.catch_up()
-        if lines := assistant.catalogue.lines(user_id, limit=1):
+            assistant.stores.knowledge.undo(user_id, receipts[0].id)
+            assistant.search.indexer.catch_up()
+        if lines := assistant.stores.catalogue.lines(user_id, limit=1):
             check_found(assistant, user_id, lines[0].text, lines[0].title)
         self._revisions = live_revisions(assistant)
 
@@ -57,7 +57,7 @@ class Answers:
             self._answers[message] = reply.removeprefix("Assistant: ").partition("\nSource ")[0]
 
     def check(self, assistant: QuickAssistant, user_id: int) -> None:
-        with assistant.database.reading() as sql:
+        with assistant.stores.database.reading() as sql:
             own = f"SELECT id FROM users WHERE name = '{self._user}'"
             stored = rows(
                 sql, f"SELECT message, state, answer FROM turns WHERE user_id IN ({own}) ORDER BY id"
@@ -68,7 +68,7 @@ class Answers:
         require(len({message for message, _, _ in stored}) == len(stored), "a message was kept twice")
 
     def go_on(self, assistant: QuickAssistant, user_id: int) -> None:
-        with assistant.database.reading() as sql:
+        with assistant.stores.database.reading() as sql:
             last = rows(sql, "SELECT message FROM turns ORDER BY id DESC LIMIT 1")
         if last:
             check_found(assistant, user_id, last[0][0])
@@ -108,7 +108,7 @@ class Notes:
     def check(self, assistant: QuickAssistant, user_id: int) -> None:
         differing = notes_of(assistant, user_id) ^ self._live
         require(differing <= self._unsure, f"lost or back: {sorted(differing - self._unsure)}")
-        with assistant.database.reading() as sql:
+        with assistant.stores.database.reading() as sql:
             notes = rows(
                 sql, "SELECT added_by, text FROM passage_versions WHERE erased_at IS NULL ORDER BY id"
             )
@@ -121,9 +121,9 @@ class Notes:
 
     def go_on(self, assistant: QuickAssistant, user_id: int) -> None:
         before = notes_of(assistant, user_id)
-        if assistant.knowledge.receipts(user_id):
-            undone, _ = assistant.knowledge.undo(user_id)
-            assistant.indexer.catch_up()
+        if assistant.stores.knowledge.receipts(user_id):
+            undone, _ = assistant.stores.knowledge.undo(user_id)
+            assistant.search.indexer.catch_up()
             changed = {undone.summary}
             expected = before - changed if undone.action == "add" else before | changed
             require(notes_of(assistant, user_id) == expected, "undo did something else")
@@ -134,13 +134,13 @@ class Notes:
 
 def notes_of(assistant: QuickAssistant, user_id: int) -> set[str]:
     """The notes of a user that live."""
-    return {line.text for line in assistant.catalogue.lines(user_id, scope="yours", kind="note")}
+    return {line.text for line in assistant.stores.catalogue.lines(user_id, scope="yours", kind="note")}
 
 
 def live_revisions(assistant: QuickAssistant) -> dict[tuple[str, str], int]:
     """Which revision each live paper is of; all of its passages have to be of the same."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
-    with assistant.database.reading() as sql:
+    with assistant.stores.database.reading() as sql:
         for space, source, text in rows(
             sql,
             "SELECT d.space, d.source, v.text FROM passage_versions AS v "

@@ -127,12 +127,12 @@ class QuickAssistant(Assistant):
 
     def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
         """Only the first start changes by itself; `swap` is what changes later."""
-        return super().encoder_change() if self.encoder_versions.live() is None else None
+        return super().encoder_change() if self.stores.encoder_versions.live() is None else None
 
     def change_to(self, version: str) -> EncoderChange:
         encoder = QuickEncoder(version)
         new = EncoderVersion(version, "", encoder.dimension)
-        return EncoderChange(self.encoder_versions, new, lambda: self._searching_by(encoder))
+        return EncoderChange(self.stores.encoder_versions, new, lambda: self.search.searching_of(encoder))
 
 
 def document(number: int, revision: int) -> PreparedDocument:
@@ -157,7 +157,7 @@ def ingest(assistant: QuickAssistant, user_id: int, first: int) -> None:
     for revision in itertools.count(first):
         space = SHARED if revision % 2 else own_space(user_id)
         papers = [document((revision * 11 + step) % PAPERS, revision) for step in range(PAPERS_AT_ONCE)]
-        for step in assistant.ingest.run(user_id, space, papers, summary=f"revision {revision}"):
+        for step in assistant.turns.ingest.run(user_id, space, papers, summary=f"revision {revision}"):
             if isinstance(step, Ingested):
                 say(json.dumps({"space": space, "source": step.source, "revision": revision}) + "\n")
 
@@ -166,17 +166,17 @@ def swap(assistant: QuickAssistant, user_id: int, first: int) -> None:
     """Shared notes and own ones, and now and then another encoder or a step back."""
     for number in itertools.count(first):
         papers = [document(number % PAPERS, number)]
-        for step in assistant.ingest.run(user_id, SHARED, papers, summary=f"revision {number}"):
+        for step in assistant.turns.ingest.run(user_id, SHARED, papers, summary=f"revision {number}"):
             if isinstance(step, Ingested):
                 say(json.dumps({"space": SHARED, "source": step.source, "revision": number}) + "\n")
         if number % 3 == 0:
-            version = "quick-2" if assistant.encoder.version == "quick-1" else "quick-1"
+            version = "quick-2" if assistant.search.encoder.version == "quick-1" else "quick-1"
             for _ in assistant.change_to(version).build(at_once=64):
                 pass
             say(json.dumps({"live": version}) + "\n")
-        elif number % 3 == 1 and assistant.encoder_versions.previous() is not None:
-            say(json.dumps({"live": assistant.encoder_versions.step_back().version}) + "\n")
-            assistant.indexer.catch_up()
+        elif number % 3 == 1 and assistant.stores.encoder_versions.previous() is not None:
+            say(json.dumps({"live": assistant.stores.encoder_versions.step_back().version}) + "\n")
+            assistant.search.indexer.catch_up()
 
 
 def questions(first: int) -> Iterator[str]:
@@ -199,12 +199,12 @@ def notes(first: int) -> Iterator[str]:
 
 def chat(assistant: Assistant, user_id: int, lines: Iterator[str]) -> None:
     """A conversation through a pipe, whose transcript is what was acknowledged."""
-    session_id = assistant.journal.open_session(user_id)
+    session_id = assistant.stores.journal.open_session(user_id)
 
     def ask() -> str:
         line = next(lines)
         if "LAST" in line:
-            line = line.replace("LAST", str(assistant.catalogue.own_passages(user_id)[0]))
+            line = line.replace("LAST", str(assistant.stores.catalogue.own_passages(user_id)[0]))
         return line
 
     PlainChat(assistant, user_id, session_id, ask=ask, say=say, echoes=True).run()
@@ -262,7 +262,7 @@ def main(written: str) -> None:
     if specification.dies_at:
         Death(specification.dies_at, after=specification.dies_after).watch()
     assistant = QuickAssistant(specification)
-    user_id = assistant.journal.user_id(specification.user)
+    user_id = assistant.stores.journal.user_id(specification.user)
     assistant.catch_up()
     first = specification.first
     if specification.work == "ingest":

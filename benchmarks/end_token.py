@@ -176,7 +176,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            encoder = assistant.encoder
+            encoder = assistant.search.encoder
 
             def packaged(texts: Sequence[str], before: str) -> Vectors:
                 encode = encoder.encode_queries if before == QUESTION else encoder.encode_passages

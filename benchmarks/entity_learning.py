@@ -27,7 +27,6 @@ import numpy as np
 from agents.models.entity_map import EntityMap
 from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
 from assistant.library.knowledge_file import prepared
-from assistant.replay.metrics.dialogue import values_covered
 from assistant.search.entity_search import Turned
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -35,6 +34,7 @@ from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity
 from stores.base.passages import knowledge_space, own_space
 from stores.conversation.journal import FoundPassage, Outcome
+from training.dialogue.measures import values_covered
 
 SETS = ("camrest", "mwoz_e2e")
 DEPTHS = (1, 3, 5)
@@ -88,16 +88,16 @@ class Chat:
 
     def __init__(self, data: Path, name: str, folder: str) -> None:
         self.assistant = Assistant(Settings(), find_locations(os.environ, data=folder), offline=True)
-        self.user = self.assistant.journal.user_id("ann")
+        self.user = self.assistant.stores.journal.user_id("ann")
         of_domain: dict[str, list[Entity]] = {}
         for domain, each in read_entities(data, name):
             values = {plain(column): plain(value) for column, value in each.values.items()}
             of_domain.setdefault(domain, []).append(Entity(plain(each.name), values))
         for domain, entities in of_domain.items():
-            base = self.assistant.knowledge_bases.open(self.user, domain, shared=False)
+            base = self.assistant.stores.knowledge_bases.open(self.user, domain, shared=False)
             document = prepared(domain, Path(f"{domain}.csv"), entities)
             space = knowledge_space(base)
-            list(self.assistant.ingest.run(
+            list(self.assistant.turns.ingest.run(
                 self.user, space, [document], summary=domain, of_space=own_space(self.user)
             ))  # fmt: skip
         self.domains = set(of_domain)
@@ -105,15 +105,15 @@ class Chat:
     def found(self, turn: AskedTurn, turned: Turned) -> list[tuple[int, Entity]]:
         """The entities, best first."""
         assistant = self.assistant
-        base = assistant.knowledge_bases.named(self.user, turn.domain)
-        search = assistant.entity_search
+        base = assistant.stores.knowledge_bases.named(self.user, turn.domain)
+        search = assistant.models.entity_search
         state = search.table(base).state(turn.messages, turn.answers)
-        found = search.find(base, assistant.searching, turn.messages[-1], state, turned).candidates
+        found = search.find(base, assistant.search.searching, turn.messages[-1], state, turned).candidates
         entities = self._entities(turn.domain)
         return [(i, entities[i]) for i in (each.passage.version_id for each in found)]
 
     def _entities(self, domain: str) -> dict[int, Entity]:
-        bases = self.assistant.knowledge_bases
+        bases = self.assistant.stores.knowledge_bases
         known = self.__dict__.setdefault("_known", {})
         if domain not in known:
             known[domain] = dict(bases.entities(bases.named(self.user, domain)))
@@ -121,14 +121,14 @@ class Chat:
 
     def tell(self, turns: Sequence[AskedTurn]) -> None:
         """Each in a session of its dialogue, and corrected."""
-        journal, sessions = self.assistant.journal, dict[str, int]()
+        journal, sessions = self.assistant.stores.journal, dict[str, int]()
         for turn in turns:
             session = sessions.setdefault(turn.dialogue, 0) or journal.open_session(self.user)
             sessions[turn.dialogue] = session
             message = turn.messages[-1]
             turn_id = journal.accept(self.user, session, message, parts=[message]).turn_id
-            base = self.assistant.knowledge_bases.named(self.user, turn.domain)
-            state = self.assistant.entity_search.table(base).state(turn.messages, turn.answers)
+            base = self.assistant.stores.knowledge_bases.named(self.user, turn.domain)
+            state = self.assistant.models.entity_search.table(base).state(turn.messages, turn.answers)
             shown = self.found(turn, EntityMap().turned)[:_SHOWN]
             found = [
                 FoundPassage(
@@ -139,7 +139,7 @@ class Chat:
             ]  # fmt: skip
             told = {"name": turn.domain, "entities": state.entities, "meeting": state.meeting}
             told |= {"constraints": dict(state.constraints), "is_generated": False}
-            version = self.assistant.searching.encoder.version
+            version = self.assistant.search.searching.encoder.version
             details = {"cited": [1], "knowledge_base": told}
             journal.finish(turn_id, Outcome(
                 state="done", answer=turn.reply, query=message, encoder_version=version, found=found,
@@ -171,9 +171,9 @@ def measure(data: Path, name: str, lessons: int, seed: int, accuracy: float) -> 
             told, asked = corrected(turns_of(train)[:lessons], accuracy, seed), turns_of(test)
             chat.tell(told)
             before = chat.measured(asked, EntityMap().turned)
-            ended = assistant.learner_of("entities").run()
+            ended = assistant.learning.learner_of("entities").run()
             if ended.version:
-                learned = EntityMap.read(assistant.checkpoints.place("entities", ended.version))
+                learned = EntityMap.read(assistant.stores.checkpoints.place("entities", ended.version))
                 gains = chat.measured(asked, learned.turned) - before
                 spread = 1.96 * gains.std(axis=0) / len(gains) ** 0.5
                 told_gains = "  ".join(

@@ -68,16 +68,16 @@ class Played:
 
 def play(chat: Chat, group: list[Conversation]) -> Played:
     """Tells some conversations as one user, and asks their questions."""
-    user = chat.assistant.journal.user_id(" ".join(c.id for c in group))
+    user = chat.assistant.stores.journal.user_id(" ".join(c.id for c in group))
     found = Played(user)
-    sessions = {c.id: chat.assistant.journal.open_session(user) for c in group}
+    sessions = {c.id: chat.assistant.stores.journal.open_session(user) for c in group}
     told = sorted(((t, c) for c in group for (t,) in c.messages), key=lambda one: one[0].day)
     for one, c in told:
         chat.at = max(chat.at + timedelta(minutes=1), datetime.combine(one.day, time(9), UTC))
         found.turns[c.id, one.id] = chat.turn(user, sessions[c.id], one.text).turn_id
     memory = [t for t, _ in told if t.id]
     for c in group:
-        session = chat.assistant.journal.open_session(user)
+        session = chat.assistant.stores.journal.open_session(user)
         for asked in c.questions:
             chat.at += timedelta(minutes=1)
             finished = chat.turn(user, session, asked.text)

@@ -78,19 +78,19 @@ class Chat:
         self.seconds: list[float] = []
         self.learned: Counter[str] = Counter()
         self.assistant = Assistant(Settings(), find_locations(os.environ, data=str(store)), offline=True)
-        reader = self.assistant.journal.user_id("benchmark")
+        reader = self.assistant.stores.journal.user_id("benchmark")
         read = (d for page in sorted(books.glob("*.md")) for d in read_documents(page))
         documents = (d for d in read if not isinstance(d, UnreadableDocument))
-        for _ in self.assistant.ingest.run(reader, SHARED, documents, summary="books"):
+        for _ in self.assistant.turns.ingest.run(reader, SHARED, documents, summary="books"):
             pass
 
     def turn(self, user: int, session: int, message: str) -> Finished:
         """One message with its answer, and all that follows it."""
         begun = time.perf_counter()
-        finished = self.assistant.player.play(user, session, message, watch=lambda event: None)
+        finished = self.assistant.turns.host.play(user, session, message, watch=lambda event: None)
         self.seconds.append(time.perf_counter() - begun)
-        self.assistant.player.remember(user, lambda learned: self.learned.update([learned.action]))
-        self.assistant.player.settle()
+        self.assistant.turns.host.remember(user, lambda learned: self.learned.update([learned.action]))
+        self.assistant.turns.host.settle()
         if self.show:
             print(f"> {message}\n  {finished.answer}")
         return finished
@@ -104,11 +104,11 @@ class Chat:
 
     def play(self, record: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
         """The questions of a conversation with their answers."""
-        user = self.assistant.journal.user_id(record["id"])
+        user = self.assistant.stores.journal.user_id(record["id"])
         day, session = "", 0
         for event in record["events"]:
             if (date := event.get("date", "2026-01-01")) != day:
-                day, session = date, self.assistant.journal.open_session(user)
+                day, session = date, self.assistant.stores.journal.open_session(user)
                 self.at = max(self.at, datetime.fromisoformat(f"{day}T09:00:00+00:00"))
             message = event.get("ask") or joined([s["text"] for s in event["say"]])
             self.at += timedelta(minutes=1)

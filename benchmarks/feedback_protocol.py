@@ -29,11 +29,10 @@ from agents.base.claim_interfaces import Claim, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
 from assistant.learning.recipes.examples.records import read_records
-from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
-from experiments.feedback import Feedback, answerable, simulated
+from experiments.feedback import Feedback, FeedbackKind, answerable, simulated
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 PAPER = {"nq": (98.73, 92.02), "squad": (97.71, 87.79)}  # GPT-4o: with knowledge, direct
@@ -67,11 +66,11 @@ def measure(
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
     try:
         same_as = ingest_collection(assistant, data, collection)
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
         path = data / collection.questions
         everything = answerable(read_questions(path, count=None, seed=seed, answered=True))
         asked = random.Random(seed).sample(everything, min(count, len(everything)))
-        retriever = assistant.searching.retriever
+        retriever = assistant.search.searching.retriever
         weigh = _Weighing(assistant, _titles(data, collection))
         found: list[Outcome] = []
         for number, one in enumerate(simulated(asked, everything, seed=seed, is_near=is_near)):
@@ -97,7 +96,7 @@ class _Weighing:
     """Weighs feedback in all ways."""
 
     def __init__(self, assistant: BenchmarkAssistant, titles: Mapping[str, str]) -> None:
-        reader = assistant.reader
+        reader = assistant.models.reader
         self._titles = titles
         self._knowing = ReaderDiscriminator(reader, correct_from=0, incorrect_from=0)
         self._direct = ReaderDiscriminator(reader, mode="direct", correct_from=0, incorrect_from=0)

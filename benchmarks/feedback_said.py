@@ -23,12 +23,12 @@ from typing import Literal, get_args
 from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.memory.reader_discriminator import ReaderDiscriminator
 from agents.memory.reader_summarizer import ReaderSummarizer
-from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, Collection, ingest_collection
 from experiments.feedback import (
     Feedback,
+    FeedbackKind,
     answerable,
     simulated,
 )
@@ -54,13 +54,16 @@ def measure(
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
     try:
         ingest_collection(assistant, data, collection)
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
         everything = answerable(
             read_questions(data / collection.questions, count=None, seed=seed, answered=True)
         )
         asked = random.Random(seed).sample(everything, min(count, len(everything)))
-        summarizer, discriminator = ReaderSummarizer(assistant.reader), ReaderDiscriminator(assistant.reader)
-        retriever = assistant.searching.retriever
+        summarizer, discriminator = (
+            ReaderSummarizer(assistant.models.reader),
+            ReaderDiscriminator(assistant.models.reader),
+        )
+        retriever = assistant.search.searching.retriever
         found: list[tuple[Feedback, Became]] = []
         for number, one in enumerate(simulated(asked, everything, seed=seed)):
             claims = asyncio.run(summarizer.summarize(Said(one.message)))

@@ -59,10 +59,10 @@ def _play(told: argparse.Namespace, milliseconds: int) -> None:
         assistant = Assistant(settings, find_locations(home))
         try:
             if milliseconds:
-                folder_of_models = assistant.locations.chat_models
+                folder_of_models = assistant.given.locations.chat_models
                 folder_of_models.mkdir(parents=True)
                 (folder_of_models / f"{SMOLLM2.name}.gguf").write_bytes(told.model.read_bytes())
-                assistant.keep_query_model()
+                assistant.models.keep_query_model()
             print(f"a rewrite may take {milliseconds} ms:")
             _measure(assistant, server, told.questions, told.pause if told.model else 0.0)
         finally:
@@ -70,25 +70,28 @@ def _play(told: argparse.Namespace, milliseconds: int) -> None:
 
 
 def _measure(assistant: Assistant, server: ScriptedServer, questions: int, pause: float) -> None:
-    user = assistant.journal.user_id("ann")
+    user = assistant.stores.journal.user_id("ann")
     read = (d for page in sorted((ROOT / "docs" / "manual").glob("*.md")) for d in read_documents(page))
     documents = (d for d in read if not isinstance(d, UnreadableDocument))
-    for _ in assistant.ingest.run(user, SHARED, documents, summary="manual"):
+    for _ in assistant.turns.ingest.run(user, SHARED, documents, summary="manual"):
         pass
     events = [
         e for talk in conversations("calibration", ROOT / "data" / "everyday_dated") for e in talk["events"]
     ]
     for said in [part["text"] for event in events for part in event.get("say", ())][:30]:
-        assistant.knowledge.remember(user, said)
+        assistant.stores.knowledge.remember(user, said)
     assistant.catch_up()
-    session = assistant.journal.open_session(user)
+    session = assistant.stores.journal.open_session(user)
     bare, whole = [], []
     asked = [event["ask"] for event in events if "ask" in event][: questions + 3]
     for number, question in enumerate(asked):
         time.sleep(pause)
         turn = _first_word(assistant, user, session, question)
         alone = asyncio.run(
-            _alone(assistant.chat_model_of(assistant.settings.model), server.requests[-1].body["messages"])
+            _alone(
+                assistant.models.chat_model_of(assistant.given.settings.model),
+                server.requests[-1].body["messages"],
+            )
         )
         if number >= 3:  # behind the imports
             whole.append(turn)
@@ -114,7 +117,7 @@ def _first_word(assistant: Assistant, user: int, session: int, question: str) ->
         if isinstance(event, Wrote) and not first:
             first.append(time.perf_counter() - began)
 
-    assistant.player.play(user, session, question, watch=watch)
+    assistant.turns.host.play(user, session, question, watch=watch)
     return first[0]
 
 

@@ -160,9 +160,9 @@ def sentence_rows(
     """
     if again:
         sources = [Source(number, c.passage) for number, c in enumerate(candidates, start=1)]
-        quoter = Quoter(assistant.encoder, threshold=0.0, quotes=1, readings=readings)
+        quoter = Quoter(assistant.search.encoder, threshold=0.0, quotes=1, readings=readings)
         quotes, read_again = reread(
-            assistant.large_readings, question.text, quoter.quotes(question.text, sources)
+            assistant.models.large_readings, question.text, quoter.quotes(question.text, sources)
         )
         said = [(f"{quote.term} {quote.text}", quote.source.passage.text) for quote in quotes]
         holds = np.array([float(_answers(text, passage, question)) for text, passage in said])
@@ -177,7 +177,7 @@ def sentence_rows(
     if not placed:
         return np.zeros((0, len(READ_FEATURES if readings else FEATURES))), labels
     read_of = read(readings, question.text, placed)
-    return features(assistant.encoder, question.text, placed, read_of), labels
+    return features(assistant.search.encoder, question.text, placed, read_of), labels
 
 
 def _answers(sentence: str, passage: str, question: Question) -> bool:
@@ -198,8 +198,8 @@ def asked_of(
 ) -> list[Asked]:
     """Asks questions of the store."""
     reranker = default_reranker(ScoreJudge() if readings is None else ReaderJudge(readings))
-    space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
-    retriever = assistant.searching.retriever
+    space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
+    retriever = assistant.search.searching.retriever
     asked: list[Asked] = []
     for number, one in enumerate(questions):
         texts = dict.fromkeys((one.message, one.text))
@@ -300,16 +300,16 @@ def main() -> None:
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
         assistant = Assistant(Settings(), find_locations(os.environ, data=folder), offline=True)
-        user = assistant.journal.user_id("benchmark")
+        user = assistant.stores.journal.user_id("benchmark")
         for name in SETS:
             stored = documents(arguments.data, name, rng)
-            for _ in assistant.ingest.run(user, SHARED, stored, summary=name):
+            for _ in assistant.turns.ingest.run(user, SHARED, stored, summary=name):
                 pass
         files = (one for file in written("dev", Path(folder) / DOCUMENTS) for one in read_documents(file))
         stored = (one for one in files if isinstance(one, PreparedDocument))
-        for _ in assistant.ingest.run(user, SHARED, stored, summary=DOCUMENTS):
+        for _ in assistant.turns.ingest.run(user, SHARED, stored, summary=DOCUMENTS):
             pass
-        readings = None if arguments.without_reader else assistant.readings
+        readings = None if arguments.without_reader else assistant.models.readings
         sets = {
             name: asked_of(
                 assistant,

@@ -31,7 +31,6 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -39,7 +38,7 @@ from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from benchmarks.written_claims import candidate
-from experiments.feedback import Feedback, answerable, simulated
+from experiments.feedback import Feedback, FeedbackKind, answerable, simulated
 from training.examples.claims import fever_claims
 from training.examples.example import normalised, part_of
 
@@ -90,7 +89,7 @@ def read_cases(data: Path, work: Path, name: str, part: str, seed: int, source: 
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
     try:
         same_as = ingest_collection(assistant, data, collection)
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
         questions = read_questions(data / name / f"{part}.jsonl.gz", count=None, seed=1, answered=True)
         kept = [
             question
@@ -100,15 +99,15 @@ def read_cases(data: Path, work: Path, name: str, part: str, seed: int, source: 
         asked = random.Random(seed).sample(kept, min(QUESTIONS, len(kept)))
         found: list[Case] = []
         for number, one in enumerate(simulated(asked, kept, seed=seed, is_near=source == "near")):
-            candidates = assistant.searching.retriever.retrieve(one.claim, space).candidates
+            candidates = assistant.search.searching.retriever.retrieve(one.claim, space).candidates
             gold = frozenset(same_as.get(i, i) for i in one.passage_ids)
             without = [
                 c
                 for c in candidates
                 if c.passage.external_id not in gold and not holds_answer(c.passage.text, list(one.answers))
             ]
-            known = seen(assistant.reader, one.claim, candidates[:PASSAGES])
-            bare = seen(assistant.reader, one.claim, without[:PASSAGES])
+            known = seen(assistant.models.reader, one.claim, candidates[:PASSAGES])
+            bare = seen(assistant.models.reader, one.claim, without[:PASSAGES])
             found.append(Case(one, source, gold, known, bare))
             if number % 100 == 0:
                 print(f"{name}: {number} of {len(asked)}", file=sys.stderr)
@@ -246,7 +245,7 @@ def main() -> None:
     else:
         cases = [case for one in SETS for case in read_cases(arguments.data, arguments.work, *one)]
         assistant = Assistant(Settings(), find_locations(os.environ), offline=True)
-        cases += read_written(arguments.data, assistant.reader)
+        cases += read_written(arguments.data, assistant.models.reader)
         if arguments.keep:
             arguments.keep.write_bytes(pickle.dumps(cases))
     judgements = []

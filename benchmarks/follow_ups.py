@@ -48,7 +48,6 @@ from agents.base.interfaces import Exchange
 from agents.base.memory_page import answered
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import best_of
-from assistant.replay.metrics.dialogue import bleu
 from assistant.replay.streams.datasets import ReplayPassage
 from assistant.replay.streams.follow_ups import SETS as OF_CONVERSATIONS
 from assistant.replay.streams.follow_ups import AskedBehind, read_conversations
@@ -57,6 +56,7 @@ from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.judged_corpus import add_passages
 from benchmarks.questions import interval, normalised_answer
+from training.dialogue.measures import bleu
 from training.query_model.rewrites import OWN_DATA
 
 SETS = (*OF_CONVERSATIONS, "everyday", "documents")
@@ -137,8 +137,8 @@ def unigram_recall(written: str, gold: str) -> float:
 def measure(
     assistant: Assistant, name: str, asked: Sequence[AskedBehind], model: QueryModel | None, *, is_cold: bool
 ) -> None:
-    space = assistant.spaces.of(assistant.journal.user_id("ann"))
-    retriever = assistant.searching.retriever
+    space = assistant.search.spaces.of(assistant.stores.journal.user_id("ann"))
+    retriever = assistant.search.searching.retriever
 
     def found(*queries: str) -> list[str]:
         return [c.passage.source for c in best_of([retriever.retrieve(q, space) for q in queries]).candidates]

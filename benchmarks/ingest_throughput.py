@@ -41,7 +41,7 @@ def main() -> None:
     for pair in range(arguments.pairs):
         with tempfile.TemporaryDirectory() as folder:
             assistant = Assistant(Settings(), find_locations(os.environ, data=folder))
-            encoder = assistant.encoder
+            encoder = assistant.search.encoder
             encoder.encode_passages(texts[:64])
 
             began, began_cpu = time.perf_counter(), time.process_time()
@@ -49,9 +49,9 @@ def main() -> None:
                 encoder.encode_passages(texts[start : start + 256])
             bare, bare_cpu = time.perf_counter() - began, time.process_time() - began_cpu
 
-            user_id = assistant.journal.user_id("benchmark")
+            user_id = assistant.stores.journal.user_id("benchmark")
             began, began_cpu = time.perf_counter(), time.process_time()
-            for _ in assistant.ingest.run(user_id, SHARED, iter(documents()), summary="benchmark"):
+            for _ in assistant.turns.ingest.run(user_id, SHARED, iter(documents()), summary="benchmark"):
                 pass
             whole, whole_cpu = time.perf_counter() - began, time.process_time() - began_cpu
             assistant.close()

@@ -43,7 +43,7 @@ def chosen(data: Path, passages: int, seed: int) -> tuple[list[ReplayPassage], l
 
 def add_passages(assistant: Assistant, passages: Sequence[ReplayPassage]) -> None:
     """Makes them findable by every user."""
-    user = assistant.journal.user_id("ann")
+    user = assistant.stores.journal.user_id("ann")
     for start in range(0, len(passages), _AT_ONCE):
         documents = [
             NewDocument(
@@ -54,11 +54,11 @@ def add_passages(assistant: Assistant, passages: Sequence[ReplayPassage]) -> Non
             )
             for passage in passages[start : start + _AT_ONCE]
         ]
-        plan = assistant.stored_documents.plan(SHARED, documents)
-        receipt = assistant.stored_documents.open_receipt(user, SHARED, "added")
-        vectors = assistant.encoder.encode_passages(plan.texts_to_encode())
-        version = assistant.encoder.version
-        assistant.stored_documents.store(plan, vectors, encoder_version=version, receipt_id=receipt)
+        plan = assistant.stores.stored_documents.plan(SHARED, documents)
+        receipt = assistant.stores.stored_documents.open_receipt(user, SHARED, "added")
+        vectors = assistant.search.encoder.encode_passages(plan.texts_to_encode())
+        version = assistant.search.encoder.version
+        assistant.stores.stored_documents.store(plan, vectors, encoder_version=version, receipt_id=receipt)
 
 
 def beside_others(
@@ -78,9 +78,9 @@ def beside_others(
 
 def judge_questions(assistant: Assistant, judged: Sequence[JudgedQuestion]) -> None:
     """A turn for each, whose passages are in the shared store; each of its own user, who finds no other."""
-    with assistant.database.reading() as sql:
+    with assistant.stores.database.reading() as sql:
         versions = {row.text: known_id(row.id) for row in sql.query(PassageVersion).filter_by(space=SHARED)}
-    journal = assistant.journal
+    journal = assistant.stores.journal
     for number, each in enumerate(judged, start=1):
         question = each.question
         session = journal.open_session(user := journal.user_id(f"asker {number}"))
@@ -105,9 +105,9 @@ def judge_questions(assistant: Assistant, judged: Sequence[JudgedQuestion]) -> N
             answer=question.answers[0],
             standalone=question.text,
             query=question.text,
-            encoder_version=assistant.encoder.version,
+            encoder_version=assistant.search.encoder.version,
             found=found,
             judged=labels,
         )
         journal.finish(turn, outcome)
-    assistant.indexer.catch_up()
+    assistant.search.indexer.catch_up()

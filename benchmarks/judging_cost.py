@@ -133,18 +133,18 @@ def turns(assistant: JudgingAssistant, questions: Sequence[str]) -> list[TurnCos
 
 
 async def _turn(assistant: JudgingAssistant, user: str, question: str) -> TurnCost:
-    user_id = assistant.journal.user_id(user)
-    session_id = assistant.journal.open_session(user_id)
-    timed: TimedJudge = assistant.judge
+    user_id = assistant.stores.journal.user_id(user)
+    session_id = assistant.stores.journal.open_session(user_id)
+    timed: TimedJudge = assistant.models.judge
     timed.begin()
     began, cpu = time.process_time(), 0.0
-    async for event in assistant.pipeline.take(user_id, session_id, question):
+    async for event in assistant.turns.pipeline.take(user_id, session_id, question):
         if isinstance(event, Finished):
             cpu = (time.process_time() - began) * 1000
             if event.error is not None:
                 raise event.error
-    turn = assistant.journal.last_turn(user_id)
-    candidates = len(assistant.journal.found_in(user_id, turn.id or 0))
+    turn = assistant.stores.journal.last_turn(user_id)
+    candidates = len(assistant.stores.journal.found_in(user_id, turn.id or 0))
     return TurnCost(candidates, timed.judged, timed.cpu, cpu, turn.details["milliseconds"])
 
 

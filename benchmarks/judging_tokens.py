@@ -166,9 +166,9 @@ def measure(
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
     try:
         same_as = ingest_collection(assistant, data, collection)
-        user_id = assistant.journal.user_id("benchmark")
-        retriever = assistant.retriever_keeping(assistant.encoder, BUDGET)
-        reader = KeptJudge(assistant.judge, work / f"verdicts-{collection.name}.jsonl")
+        user_id = assistant.stores.journal.user_id("benchmark")
+        retriever = assistant.search.retriever_keeping(assistant.search.encoder, BUDGET)
+        reader = KeptJudge(assistant.models.judge, work / f"verdicts-{collection.name}.jsonl")
         questions = document_questions(
             data / collection.questions,
             same_as,
@@ -176,7 +176,7 @@ def measure(
             seed=options.seed,
         )
         for number, question in enumerate(questions):
-            candidates = retriever.retrieve(question.text, assistant.spaces.of(user_id)).candidates
+            candidates = retriever.retrieve(question.text, assistant.search.spaces.of(user_id)).candidates
             for name in options.judges:
                 judge = Oracle(question) if name == "oracle" else reader
                 for schedule in SCHEDULES:

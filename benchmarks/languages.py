@@ -125,15 +125,15 @@ def by_chat(part: str, *, show: bool) -> None:
         with time_by(lambda: chat.at):
             for lang, told in facts(part).items():
                 chat.at = datetime(2026, 1, 1, tzinfo=UTC)
-                user = chat.assistant.journal.user_id(lang)
-                session = chat.assistant.journal.open_session(user)
+                user = chat.assistant.stores.journal.user_id(lang)
+                session = chat.assistant.stores.journal.open_session(user)
                 talk = english(part, _AMONG)
                 for number, fact in enumerate(told):
                     for message in (*talk[number :: len(told)], fact["told"]):
                         chat.at += timedelta(minutes=1)
                         chat.turn(user, session, message)
                 for kind in ASKED:
-                    session = chat.assistant.journal.open_session(user)
+                    session = chat.assistant.stores.journal.open_session(user)
                     for fact in told:
                         chat.at += timedelta(minutes=1)
                         finished = chat.turn(user, session, fact[kind])
@@ -156,12 +156,12 @@ def by_conversation(*, show: bool) -> None:
         with time_by(lambda: chat.at):
             for line in (ROOT / "data/languages/conversations.jsonl").read_text("utf-8").splitlines():
                 conversation = json.loads(line)
-                user = chat.assistant.journal.user_id(conversation["lang"])
-                session = chat.assistant.journal.open_session(user)
+                user = chat.assistant.stores.journal.user_id(conversation["lang"])
+                session = chat.assistant.stores.journal.open_session(user)
                 for message in conversation["says"]:
                     chat.at += timedelta(days=1)
                     chat.turn(user, session, message)
-                session = chat.assistant.journal.open_session(user)
+                session = chat.assistant.stores.journal.open_session(user)
                 told, never = [], []
                 for ask in conversation["asks"]:
                     chat.at += timedelta(minutes=1)

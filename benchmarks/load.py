@@ -112,13 +112,13 @@ def messages_of(user: int, turns: int) -> list[str]:
 
 
 async def chat(assistant: Assistant, user: int, turns: int) -> list[dict[str, Any]]:
-    user_id = assistant.journal.user_id(f"user-{user}")
-    session = assistant.journal.open_session(user_id)
+    user_id = assistant.stores.journal.user_id(f"user-{user}")
+    session = assistant.stores.journal.open_session(user_id)
     results = []
     for message in messages_of(user, turns):
         began = time.monotonic()
         finished: Finished | None = None
-        async for event in assistant.pipeline.take(user_id, session, message):
+        async for event in assistant.turns.pipeline.take(user_id, session, message):
             event_: Event = event
             if isinstance(event_, Finished):
                 finished = event_
@@ -133,7 +133,7 @@ async def all_chats(assistant: Assistant, part: Part) -> list[dict[str, Any]]:
     try:
         return [result for results in await asyncio.gather(*chats) for result in results]
     finally:
-        await assistant.pipeline.aclose()
+        await assistant.turns.pipeline.aclose()
 
 
 def work(written: str) -> None:
@@ -141,7 +141,7 @@ def work(written: str) -> None:
     part = Part(**json.loads(written))
     assistant = assistant_of(part)
     assistant.catch_up()
-    _ = assistant.pipeline.model_name
+    _ = assistant.turns.pipeline.model_name
     print("ready", flush=True)
     sys.stdin.readline()
     used = time.process_time()
@@ -255,8 +255,8 @@ def _fill_library(part: Part) -> None:
     assistant = assistant_of(part)
     assistant.catch_up()
     documents = (d for path in find_documents([str(LIBRARY)]).files for d in read_documents(path))
-    user_id = assistant.journal.user_id("librarian")
-    for _ in assistant.ingest.run(user_id, SHARED, documents, summary="the manual"):
+    user_id = assistant.stores.journal.user_id("librarian")
+    for _ in assistant.turns.ingest.run(user_id, SHARED, documents, summary="the manual"):
         pass
     assistant.close()
 

@@ -35,13 +35,13 @@ DATA = ROOT / "data/lookalikes"
 
 def standing(chat: Chat, user: int, turn_id: int) -> str:
     """What became of what a message stated: kept, replaced, known (said to be known already), or nothing."""
-    claims = [c for c in chat.assistant.claims.of_turn(user, turn_id) if c.origin == "turn"]
+    claims = [c for c in chat.assistant.stores.claims.of_turn(user, turn_id) if c.origin == "turn"]
     if not claims:
         return "nothing"
     if all(c.state != "stored" for c in claims):
         return "known"
     ids = [c.passage_id for c in claims if c.passage_id is not None]
-    with chat.assistant.database.reading() as sql:
+    with chat.assistant.stores.database.reading() as sql:
         found = live_of(sql, ids, (own_space(user),)).values()
     return "kept" if any(passage.holds for passage in found) else "replaced"
 
@@ -107,8 +107,8 @@ def of_opposites(*, show: bool) -> None:
         with time_by(lambda: chat.at):
             for number, line in enumerate((DATA / "opposites.jsonl").read_text("utf-8").splitlines()):
                 pair = json.loads(line)
-                user = chat.assistant.journal.user_id(f"pair {number}")
-                session = chat.assistant.journal.open_session(user)
+                user = chat.assistant.stores.journal.user_id(f"pair {number}")
+                session = chat.assistant.stores.journal.open_session(user)
                 turns = []
                 for text in (pair["first"], pair["second"]):
                     chat.at += timedelta(minutes=1)

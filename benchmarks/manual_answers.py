@@ -109,10 +109,10 @@ class ManualChat:
 
     def __init__(self, store: Path, vectors: Path, manual: Path = MANUAL) -> None:
         self._assistant = BenchmarkAssistant(store, vectors)
-        user_id = self._assistant.journal.user_id("benchmark")
+        user_id = self._assistant.stores.journal.user_id("benchmark")
         read = (document for page in sorted(manual.glob("*.md")) for document in read_documents(page))
         documents = (document for document in read if not isinstance(document, UnreadableDocument))
-        for _ in self._assistant.ingest.run(user_id, SHARED, documents, summary="manual"):
+        for _ in self._assistant.turns.ingest.run(user_id, SHARED, documents, summary="manual"):
             pass
 
     def answer(self, question: str) -> str:
@@ -120,10 +120,10 @@ class ManualChat:
         return asyncio.run(self._answer(question))
 
     async def _answer(self, question: str) -> str:
-        journal = self._assistant.journal
+        journal = self._assistant.stores.journal
         user_id = journal.user_id(f"asks {question}")
         session_id = journal.open_session(user_id)
-        async for event in self._assistant.pipeline.take(user_id, session_id, question):
+        async for event in self._assistant.turns.pipeline.take(user_id, session_id, question):
             if isinstance(event, Finished) and event.error is not None:
                 raise event.error
         return journal.last_turn(user_id).answer
@@ -131,12 +131,13 @@ class ManualChat:
     def best_probabilities(self, question: ManualQuestion) -> tuple[float, bool, float]:
         """Of the best sentence, and whether it is right; then of the best without what holds the answer."""
         assistant = self._assistant
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
-        readings = assistant.readings
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
+        readings = assistant.models.readings
         way = Way(
-            ReaderJudge(readings), Quoter(assistant.encoder, threshold=0.0, quotes=1, readings=readings)
+            ReaderJudge(readings),
+            Quoter(assistant.search.encoder, threshold=0.0, quotes=1, readings=readings),
         )
-        found = assistant.searching.retriever.retrieve(question.text, space).candidates
+        found = assistant.search.searching.retriever.retrieve(question.text, space).candidates
         without = [candidate for candidate in found if not question.is_held_by(candidate.passage.text)]
         best, bare = way.quotes(question.text, found), way.quotes(question.text, without)
         return (

@@ -40,8 +40,8 @@ from agents.retrieval.reranker import Reranked, Reranker
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.methods.simulated_judge import SimulatedJudge, gold_truth
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -96,9 +96,9 @@ class Benchmark:
     def __init__(self, assistant: Assistant, questions: Sequence[ReplayQuestion], folder: Path) -> None:
         self._assistant = assistant
         self._questions = questions
-        self._user = assistant.journal.user_id("benchmark")
-        self._encoder = assistant.encoder
-        self._lessons = Lessons(assistant.database)
+        self._user = assistant.stores.journal.user_id("benchmark")
+        self._encoder = assistant.search.encoder
+        self._lessons = Lessons(assistant.stores.database)
         self._folder = folder
         self._reader_calls = 0
         self.clock = Clock()
@@ -109,13 +109,13 @@ class Benchmark:
 
     def search(self) -> Search:
         """A search of one question."""
-        retrieval = self._assistant.settings.retrieval
+        retrieval = self._assistant.given.settings.retrieval
         return Search(
             self._encoder,
-            self._assistant.spaces.of(self._user),
+            self._assistant.search.spaces.of(self._user),
             keep=retrieval.candidates,
             pool=retrieval.pool,
-            fusion=fusion_of(self._assistant.settings),
+            fusion=fusion_of(self._assistant.given.settings),
         )
 
     def retrieval(self, methods: Mapping[str, Method], asked: Sequence[Asked], *, judged: int) -> None:
@@ -135,16 +135,16 @@ class Benchmark:
 
     def _reranker(self) -> Callable[[str, Sequence[Candidate]], Reranked]:
         """One that has read nothing yet."""
-        judge = ReaderJudge(Readings(self._assistant.reader))
-        reranking = self._assistant.settings.reranking
+        judge = ReaderJudge(Readings(self._assistant.models.reader))
+        reranking = self._assistant.given.settings.reranking
         return Reranker(
             judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=MIN_JUDGED
         ).rerank
 
     def training(self, luf: Luf, rafe: Rafe, asked: Sequence[Asked]) -> None:
         """One training of LUF and one step of the rewriter, on questions judged by an oracle."""
-        judge = SimulatedJudge(1.0, 1, is_relevant=gold_truth(self._questions), blurs="verdict")
-        reranking = self._assistant.settings.reranking
+        judge = SimulatedJudge(1.0, 1, is_relevant=gold_truth(self._questions))
+        reranking = self._assistant.given.settings.reranking
         reranker = Reranker(
             judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=MIN_JUDGED
         )

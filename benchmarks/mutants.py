@@ -54,7 +54,11 @@ ROOMS: dict[str, tuple[tuple[str, ...], int, str]] = {
         8,
         "contrastive_losses dual_feedback_losses strategy_losses",
     ),
-    "metrics": (("assistant/replay/metrics/*.py",), 8, "replay_metrics bootstrap held_out"),
+    "metrics": (
+        ("assistant/replay/metrics/*.py", "assistant/learning/held_out/*.py"),
+        8,
+        "replay_metrics bootstrap held_out",
+    ),
     "learner": (("assistant/learning/*.py",), 8, "learner rounds dialogue_learner query_learner"),
     "citations": (("agents/answering/responder.py", "agents/answering/quoting.py"), 4, "responder quoting"),
 }

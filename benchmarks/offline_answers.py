@@ -95,13 +95,13 @@ def ways(assistant: BenchmarkAssistant, settings: AnswerSettings | None = None) 
 
     def quoter(**reading: Any) -> Quoter:
         return Quoter(
-            assistant.encoder,
+            assistant.search.encoder,
             threshold=settings.threshold if settings else 0.0,
             quotes=Settings().answer.sentences,
             **reading,
         )
 
-    readings = assistant.readings
+    readings = assistant.models.readings
     return {
         "without the reader": Way(ScoreJudge(), quoter()),
         "with the reader": Way(ReaderJudge(readings), quoter(readings=readings)),
@@ -113,8 +113,8 @@ def measure(data: Path, work: Path, collection: Collection, *, count: int, seed:
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
     try:
         same_as = ingest_collection(assistant, data, collection)
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
-        retriever = assistant.searching.retriever
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
+        retriever = assistant.search.searching.retriever
         by_name = ways(assistant)
         found = {name: Answers() for name in by_name}
         questions = read_questions(data / collection.questions, count=count, seed=seed, answered=True)

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from assistant.replay.metrics.bootstrap import interval
+from assistant.learning.held_out.bootstrap import interval
 from assistant.replay.metrics.metrics import holds_answer, normalised_answer, token_f1
 
 __all__ = ["holds_answer", "interval", "normalised_answer", "read_questions", "token_f1"]

@@ -88,8 +88,8 @@ def read_all(data: Path, work: Path, collection: Collection, *, count: int, seed
     try:
         same_as = ingest_collection(assistant, data, collection)
         questions = document_questions(data / collection.questions, same_as, count=count, seed=seed)
-        space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
-        retriever = assistant.retriever_keeping(assistant.encoder, CANDIDATES)
+        space = assistant.search.spaces.of(assistant.stores.journal.user_id("benchmark"))
+        retriever = assistant.search.retriever_keeping(assistant.search.encoder, CANDIDATES)
         found = []
         for number, question in enumerate(questions):
             candidates = retriever.retrieve(question.text, space).candidates
@@ -108,10 +108,10 @@ def read_conversations_all(data: Path, work: Path, name: str) -> list[Read]:
     try:
         conversations = (read_longmemeval if name == LONGMEMEVAL else read_conversations)(data)
         turn_of = ingest_conversations(assistant, conversations)
-        retriever = assistant.retriever_keeping(assistant.encoder, CANDIDATES)
+        retriever = assistant.search.retriever_keeping(assistant.search.encoder, CANDIDATES)
         found = []
         for conversation in conversations:
-            space = assistant.spaces.of(assistant.journal.user_id(conversation.name))
+            space = assistant.search.spaces.of(assistant.stores.journal.user_id(conversation.name))
             for question in conversation.questions:
                 candidates = retriever.retrieve(question.text, space).candidates
                 names = tuple(turn_of[conversation.name][c.passage.version_id] for c in candidates)
@@ -131,7 +131,7 @@ def _read(
     verdicts, tokens, times = [], [], []
     for candidate in candidates:
         began = time.process_time()
-        (reading,) = assistant.readings.of(question.text, [candidate.passage.text])
+        (reading,) = assistant.models.readings.of(question.text, [candidate.passage.text])
         times.append((time.process_time() - began) * 1000)
         verdicts.append(reading.verdict)
         tokens.append(reading.tokens)

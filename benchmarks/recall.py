@@ -68,9 +68,9 @@ class BenchmarkAssistant(Assistant):
 
     def signals(self, question: str, user: str, *, depth: int) -> tuple[Signals, list[int], list[int]]:
         """What a user's search is fused from, and the versions that either signal finds alone."""
-        space = self.spaces.of(self.journal.user_id(user))
-        vector = self.encoder.encode_queries([question])[0]
-        signals = self.retriever_keeping(self.encoder, depth).signals(question, vector, space)
+        space = self.search.spaces.of(self.stores.journal.user_id(user))
+        vector = self.search.encoder.encode_queries([question])[0]
+        signals = self.search.retriever_keeping(self.search.encoder, depth).signals(question, vector, space)
         return signals, [i for i, _ in space.nearest(vector, depth)], space.matching(question, depth)
 
 
@@ -139,7 +139,7 @@ def conversation_recalls(
 ) -> Recalls:
     """How each way of searching does on one conversation."""
     names = [turn.name for turn in conversation.turns]
-    dense = plain_scores(assistant.encoder, conversation)
+    dense = plain_scores(assistant.search.encoder, conversation)
     mix = mix_scores(dense, word_scores(conversation), [turn.session for turn in conversation.turns])
     recalls: Recalls = {}
     for row, question in enumerate(conversation.questions):

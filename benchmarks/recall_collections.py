@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assistant.learning.held_out.ranking import evidence_recall_at
 from assistant.library.cutting import cut
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.replay.metrics.metrics import evidence_recall_at
 from assistant.replay.streams.datasets import locomo_evidence, locomo_message, locomo_turns
 from assistant.wiring.assistant import Assistant
 from benchmarks.questions import read_questions
@@ -94,7 +94,7 @@ def document_questions(path: Path, same_as: Mapping[str, str], *, count: int, se
 
 def ingest_collection(assistant: Assistant, data: Path, collection: Collection) -> dict[str, str]:
     """Stores a collection unless that was done before; the stored one's name for each equal passage."""
-    ready = assistant.locations.data / READY
+    ready = assistant.given.locations.data / READY
     if ready.exists():
         return dict(json.loads(ready.read_text(encoding="utf-8")))
     same_as: dict[str, str] = {}
@@ -112,8 +112,10 @@ def ingest_collection(assistant: Assistant, data: Path, collection: Collection) 
             yield document
 
     files = (document for path in collection.passages for document in read_documents(data / path))
-    user_id = assistant.journal.user_id("benchmark")
-    for _ in assistant.ingest.run(user_id, SHARED, noted(files), summary=f"collection {collection.name}"):
+    user_id = assistant.stores.journal.user_id("benchmark")
+    for _ in assistant.turns.ingest.run(
+        user_id, SHARED, noted(files), summary=f"collection {collection.name}"
+    ):
         pass
     ready.write_text(json.dumps({a: b for a, b in same_as.items() if a != b}), encoding="utf-8")
     return same_as
@@ -178,21 +180,23 @@ def ingest_conversations(
     assistant: Assistant, conversations: Sequence[Conversation]
 ) -> dict[str, dict[int, str]]:
     """Stores conversations unless that was done before; by conversation, the turn of each stored version."""
-    ready = assistant.locations.data / READY
+    ready = assistant.given.locations.data / READY
     if ready.exists():
         stored = json.loads(ready.read_text(encoding="utf-8"))
         return {name: {int(i): turn for i, turn in turns.items()} for name, turns in stored.items()}
     turn_of: dict[str, dict[int, str]] = {}
     for conversation in conversations:
-        user_id = assistant.journal.user_id(conversation.name)
+        user_id = assistant.stores.journal.user_id(conversation.name)
         turn_of[conversation.name] = {}
         sessions: dict[int, int] = {}
         for turn in conversation.turns:
             if turn.session not in sessions:
-                sessions[turn.session] = assistant.journal.open_session(user_id)
+                sessions[turn.session] = assistant.stores.journal.open_session(user_id)
             parts = cut(turn.text, whole_up_to_words=200)
-            accepted = assistant.journal.accept(user_id, sessions[turn.session], turn.text, parts=parts)
+            accepted = assistant.stores.journal.accept(
+                user_id, sessions[turn.session], turn.text, parts=parts
+            )
             turn_of[conversation.name].update(dict.fromkeys(accepted.version_ids, turn.name))
-        assistant.indexer.catch_up()
+        assistant.search.indexer.catch_up()
     ready.write_text(json.dumps(turn_of), encoding="utf-8")
     return turn_of

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,7 @@ from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from assistant.remembering import weighing
 from assistant.remembering.weighing import Agents
-from assistant.turns import pipeline, player  # noqa: F401 - imported before the fork
-from assistant.wiring.assistant import Assistant
+from assistant.turns import host, pipeline  # noqa: F401 - imported before the fork
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import ModelUnreachable
 from stores.base.statement_links import NewLink
@@ -47,7 +46,6 @@ from stores.conversation.claim_jobs import ClaimJobs
 from stores.conversation.journal import Journal
 from stores.memory import documents  # noqa: F401 - imported before the fork
 from stores.search import shared_index  # noqa: F401 - imported before the fork
-from stores.search.encoder_versions import EncoderVersion
 from stores.search.indexer import Indexer
 from stores.words import full_text  # noqa: F401 - imported before the fork
 
@@ -245,21 +243,11 @@ class RememberingAssistant(QuickAssistant):
         super().__init__(
             Specification(work="", folder=life.folder, store_url=life.store_url, index_kind="exact")
         )
-        self.fakes = Fakes(points, is_shaky=bool(life.scene))
-        self._life = life
-
-    @cached_property
-    def wanted_encoder(self) -> Any:
-        return SubjectEncoder()
-
-    def _loaded(self, live: EncoderVersion) -> Any:
-        return SubjectEncoder()
-
-    @cached_property
-    def _remembering_agents(self) -> Agents:
-        if self._life.agents == "reader":
-            return Assistant._remembering_agents.func(self)  # type: ignore[attr-defined,no-any-return]
-        return Agents(self.fakes, self.fakes, Classifier(shared_from=0.9), self.fakes)
+        self.fakes = fakes = Fakes(points, is_shaky=bool(life.scene))
+        self.search.__dict__.update(wanted_encoder=SubjectEncoder(), _loaded=lambda live: SubjectEncoder())
+        if life.agents != "reader":
+            agents = Agents(fakes, fakes, Classifier(shared_from=0.9), fakes)
+            self.turns.__dict__["_remembering_agents"] = agents
 
 
 def live(life: Life) -> None:
@@ -267,25 +255,25 @@ def live(life: Life) -> None:
     points = Points(life)
     points.watch()
     assistant = RememberingAssistant(life, points)
-    users = {name: assistant.journal.user_id(name) for name in USERS}
+    users = {name: assistant.stores.journal.user_id(name) for name in USERS}
     assistant.catch_up()
     if not life.scene:
         for user_id in users.values():
-            assistant.player.remember(user_id, tell)
-            assistant.player.settle()
+            assistant.turns.host.remember(user_id, tell)
+            assistant.turns.host.settle()
     sessions: dict[str, int] = {}
     for name, message in SCENES[life.scene] if life.scene else ():
         user_id = users[name]
-        session = sessions.get(name) or assistant.journal.open_session(user_id)
+        session = sessions.get(name) or assistant.stores.journal.open_session(user_id)
         sessions[name] = session
         message = message.replace("#", str(life.number))
-        assistant.player.play(user_id, session, message, watch=lambda event: None)
+        assistant.turns.host.play(user_id, session, message, watch=lambda event: None)
         say(answered=message)
-        assistant.player.remember(user_id, tell)
+        assistant.turns.host.remember(user_id, tell)
         if "slow" in message and life.agents == "fake":
             assistant.fakes.is_slow.wait()
         else:
-            assistant.player.settle()
+            assistant.turns.host.settle()
     assistant.close()
 
 

@@ -185,21 +185,21 @@ def messages(count: int, seed: int) -> list[tuple[str, bool]]:
 
 def play(assistant: Assistant, watch: Watch, said: Sequence[tuple[str, bool]]) -> list[Played]:
     """The whole conversation."""
-    user_id = assistant.journal.user_id(USER)
+    user_id = assistant.stores.journal.user_id(USER)
     assistant.catch_up()
-    for _ in assistant.ingest.run(user_id, SHARED, documents(), summary="house rules"):
+    for _ in assistant.turns.ingest.run(user_id, SHARED, documents(), summary="house rules"):
         pass
-    session = assistant.journal.open_session(user_id)
-    player = assistant.player
+    session = assistant.stores.journal.open_session(user_id)
+    host = assistant.turns.host
     for warm_up in (
         "When does the reading room of Alder House open?",
         "My hat is green.",
     ):  # loads the models
-        player.play(user_id, session, warm_up, watch=lambda event: None)
-        player.remember(user_id, lambda learned: None)
-        player.settle()
+        host.play(user_id, session, warm_up, watch=lambda event: None)
+        host.remember(user_id, lambda learned: None)
+        host.settle()
     watch.steps.clear()
-    session = assistant.journal.open_session(user_id)
+    session = assistant.stores.journal.open_session(user_id)
     played: list[Played] = []
     for number, (message, states) in enumerate(said):
         turn = Played(message, states, is_at_once=number % 2 == 1, sent=time.monotonic())
@@ -214,16 +214,18 @@ def play(assistant: Assistant, watch: Watch, said: Sequence[tuple[str, bool]]) -
             elif isinstance(event, Finished):
                 turn.finished = moment
 
-        player.play(user_id, session, message, watch=note)
-        player.remember(user_id, lambda learned: None)
+        host.play(user_id, session, message, watch=note)
+        host.remember(user_id, lambda learned: None)
         if turn.is_at_once:  # so the next one does not come at once
-            player.settle()
-    player.settle()
+            host.settle()
+    host.settle()
     by_id = {turn.turn_id: turn for turn in played}
     for step in watch.steps:
         if step.job is not None:
             of = step.job.subject_id
-            turn_id = of if step.job.kind == "summarize" else assistant.claims.claim(user_id, of).turn_id
+            turn_id = (
+                of if step.job.kind == "summarize" else assistant.stores.claims.claim(user_id, of).turn_id
+            )
             by_id[turn_id or 0].steps.append(step)
     return played
 
@@ -327,7 +329,7 @@ def main() -> None:
             began = time.process_time()
             played = play(assistant, watch, messages(arguments.turns, arguments.seed))
             whole = time.process_time() - began
-            waiting = len(assistant.claim_jobs.waiting(assistant.journal.user_id(USER)))
+            waiting = len(assistant.stores.claim_jobs.waiting(assistant.stores.journal.user_id(USER)))
         finally:
             assistant.close()
     steps = watch.steps

@@ -67,18 +67,20 @@ def main() -> None:
 
 def _add(assistant: Assistant) -> None:
     file = ROOT / "data" / "restaurants.jsonl"
-    user = assistant.journal.user_id("ann")
-    base = assistant.knowledge_bases.open(user, "restaurants", shared=True)
+    user = assistant.stores.journal.user_id("ann")
+    base = assistant.stores.knowledge_bases.open(user, "restaurants", shared=True)
     document = prepared("restaurants", file, read_knowledge(file).entities)
-    for _ in assistant.ingest.run(user, knowledge_space(base), [document], summary="", of_space=SHARED):
+    for _ in assistant.turns.ingest.run(user, knowledge_space(base), [document], summary="", of_space=SHARED):
         pass
 
 
 def _talk(assistant: Assistant, messages: Sequence[str]) -> list[tuple[float, float]]:
     """Seconds to the first word and to the end of each reply, in a session of its own."""
-    user = assistant.journal.user_id("ann")
-    session = assistant.journal.open_session(user)
-    assistant.sessions.talk_over(user, session, assistant.knowledge_bases.named(user, "restaurants").id)
+    user = assistant.stores.journal.user_id("ann")
+    session = assistant.stores.journal.open_session(user)
+    assistant.stores.sessions.talk_over(
+        user, session, assistant.stores.knowledge_bases.named(user, "restaurants").id
+    )
     took = []
     for message in messages:
         began, words = time.perf_counter(), list[float]()
@@ -87,7 +89,7 @@ def _talk(assistant: Assistant, messages: Sequence[str]) -> list[tuple[float, fl
             if isinstance(event, Wrote):
                 words.append(time.perf_counter())
 
-        assistant.player.play(user, session, message, watch=watch)
+        assistant.turns.host.play(user, session, message, watch=watch)
         took.append((words[0] - began, words[-1] - began))
     return took
 

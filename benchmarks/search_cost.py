@@ -57,7 +57,7 @@ def all_vectors(assistant: Assistant) -> tuple[list[int], Vectors]:
 
     ids: list[int] = []
     parts = []
-    for some, vectors in shared_vectors(assistant.database, "synthetic-1", DIMENSION):
+    for some, vectors in shared_vectors(assistant.stores.database, "synthetic-1", DIMENSION):
         ids.extend(some)
         parts.append(vectors)
     return ids, np.concatenate(parts)
@@ -104,11 +104,11 @@ def bare_chroma(encoder: PlacedEncoder, ids: list[int], matrix: Vectors, folder:
 
 def measure(assistant: CostAssistant, queries: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     """Lines of the table, as they are measured."""
-    user_id = assistant.journal.user_id("benchmark")
-    searching = assistant.searching
+    user_id = assistant.stores.journal.user_id("benchmark")
+    searching = assistant.search.searching
     for _ in searching.shared_index.fill() if wants_index(assistant) else ():
         pass
-    assistant.indexer.catch_up()
+    assistant.search.indexer.catch_up()
     encoder: Any = searching.encoder
 
     def whole(query: str) -> Any:
@@ -136,8 +136,8 @@ def measure(assistant: CostAssistant, queries: Sequence[str], others: Sequence[s
 
 
 def wants_index(assistant: Assistant) -> bool:
-    with assistant.database.reading() as sql:
-        return assistant.searching.shared_index.is_wanted(sql)
+    with assistant.stores.database.reading() as sql:
+        return assistant.search.searching.shared_index.is_wanted(sql)
 
 
 def disk(folder: Path) -> dict[str, float]:

@@ -273,8 +273,8 @@ def main() -> None:
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
             for name in arguments.sets:
                 passages, questions = drawn(arguments.data, name, arguments.questions, arguments.passages)
-                corpus = Corpus(passages, assistant.encoder)
-                parts = assistant.reader, assistant.encoder, writer or by_rule
+                corpus = Corpus(passages, assistant.search.encoder)
+                parts = assistant.models.reader, assistant.search.encoder, writer or by_rule
                 every = [(question, tried(corpus, question, *parts)) for question in questions]
                 report(name, corpus, every, arguments.seeds)
     if writer:

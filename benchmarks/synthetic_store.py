@@ -114,8 +114,8 @@ def build(folder: Path, synthetic: Synthetic, size: int) -> dict[str, float]:
     """Stores so many passages; CPU milliseconds a passage for the first and the last five hundred."""
     assistant = CostAssistant(folder, "exact", synthetic.vectors(1))
     assistant.catch_up()
-    user_id = assistant.journal.user_id("benchmark")
-    receipt = assistant.stored_documents.open_receipt(user_id, SHARED, "synthetic")
+    user_id = assistant.stores.journal.user_id("benchmark")
+    receipt = assistant.stores.stored_documents.open_receipt(user_id, SHARED, "synthetic")
     spent: list[float] = []
     for start in range(0, size, _BATCH):
         count = min(_BATCH, size - start)
@@ -125,8 +125,10 @@ def build(folder: Path, synthetic: Synthetic, size: int) -> dict[str, float]:
             for n, text in enumerate(texts)
         ]
         began = time.process_time()
-        plan = assistant.stored_documents.plan(SHARED, documents)
-        assistant.stored_documents.store(plan, vectors, encoder_version="synthetic-1", receipt_id=receipt)
+        plan = assistant.stores.stored_documents.plan(SHARED, documents)
+        assistant.stores.stored_documents.store(
+            plan, vectors, encoder_version="synthetic-1", receipt_id=receipt
+        )
         spent.append((time.process_time() - began) / count * 1000)
         if start % 50_000 == 0:
             print(f"{start} of {size} stored, {spent[-1]:.3f} CPU ms each", file=sys.stderr)

@@ -48,22 +48,24 @@ def measure_turns(turns: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         synthetic_vector = unit(np.ones((1, DIMENSION)))
         assistant = CostAssistant(Path(folder), "exact", synthetic_vector)
-        user_id = assistant.journal.user_id("benchmark")
+        user_id = assistant.stores.journal.user_id("benchmark")
         passages = [f"Passage {n} says when the room opens: at ten, in hall {n}." for n in range(40)]
-        plan = assistant.stored_documents.plan(
+        plan = assistant.stores.stored_documents.plan(
             SHARED, [NewDocument("d", "", "h", tuple(NewPassage("", text) for text in passages))]
         )
-        receipt = assistant.stored_documents.open_receipt(user_id, SHARED, "d")
+        receipt = assistant.stores.stored_documents.open_receipt(user_id, SHARED, "d")
         vectors = np.repeat(synthetic_vector, 40, axis=0)
-        assistant.stored_documents.store(plan, vectors, encoder_version="synthetic-1", receipt_id=receipt)
-        found = assistant.searching.retriever.retrieve(
-            "When does it open?", assistant.searching.spaces.of(user_id)
+        assistant.stores.stored_documents.store(
+            plan, vectors, encoder_version="synthetic-1", receipt_id=receipt
         )
-        pipeline = assistant.pipeline
+        found = assistant.search.searching.retriever.retrieve(
+            "When does it open?", assistant.search.searching.spaces.of(user_id)
+        )
+        pipeline = assistant.turns.pipeline
         pipeline._responder = Responder(InstantChat(), keep=5, reply_tokens=64)  # type: ignore[arg-type]
-        fixed = FixedSearching(assistant.searching, found)
+        fixed = FixedSearching(assistant.search.searching, found)
         pipeline._searching = lambda: fixed  # type: ignore[assignment,return-value]
-        session = assistant.journal.open_session(user_id)
+        session = assistant.stores.journal.open_session(user_id)
 
         async def play(count: int) -> list[float]:
             spent = []

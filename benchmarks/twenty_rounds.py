@@ -28,13 +28,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sqlalchemy import select
 from sqlmodel import col
 
+from assistant.learning.held_out.ranking import success_at
+from assistant.replay.methods.simulated_judge import SimulatedJudge, gold_truth
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.metrics.metrics import forgetting, success_at
 from assistant.replay.runs.replay_assistant import (
     FILLED_AT,
     ReplayAssistant,
@@ -42,13 +44,12 @@ from assistant.replay.runs.replay_assistant import (
     own_locations,
     own_settings,
 )
-from assistant.replay.simulation.chat_model import SimulatedChat
-from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.storage.data_set_store import Names, filled, store_key
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, Split, read_set
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from benchmarks.kept_rounds import KeptRounds
+from experiments.simulated_chat import SimulatedChat
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage
 from stores.database.database import Database
@@ -127,7 +128,7 @@ class Rounds:
             return
         shutil.copytree(store, self._folder)
         with self._assistant() as assistant:
-            self._name_collections(assistant.database)
+            self._name_collections(assistant.stores.database)
             told.append({"round": 0, "settings": self._settings, **self._measured(assistant)})
         self._kept.keep(told[0])
         _tell(seed=self._seed, **told[0])
@@ -140,7 +141,7 @@ class Rounds:
         clock = ReplayClock(_BEGINS + place * _A_MONTH + nth * _A_DAY)
         with self._assistant() as assistant, time_by(clock):
             self._ask(assistant, domain.asked[nth * share : (nth + 1) * share])
-            ended = assistant.learner_of("retriever").run()
+            ended = assistant.learning.learner_of("retriever").run()
         measured = {name: before[name] for name in ("dense", "fused")}
         if ended.state == "promoted":
             with self._assistant() as assistant:
@@ -160,17 +161,17 @@ class Rounds:
     def _ask(self, assistant: ReplayAssistant, questions: Sequence[ReplayQuestion]) -> None:
         for question in questions:
             # Somebody new each time: nobody is shown a question of before as his own words.
-            user = assistant.journal.user_id(f"asks {question.id}")
-            session = assistant.journal.open_session(user)
-            finished = assistant.player.play(user, session, question.text, watch=lambda event: None)
+            user = assistant.stores.journal.user_id(f"asks {question.id}")
+            session = assistant.stores.journal.open_session(user)
+            finished = assistant.turns.host.play(user, session, question.text, watch=lambda event: None)
             if finished.error is not None:
                 raise finished.error
-        assistant.indexer.catch_up()
+        assistant.search.indexer.catch_up()
 
     def _measured(self, assistant: ReplayAssistant) -> Row:
-        user = assistant.journal.user_id(_ANYBODY)
-        search = assistant.search_in(assistant.spaces.of(user))
-        encode = assistant.searching.encoder.encode_queries
+        user = assistant.stores.journal.user_id(_ANYBODY)
+        search = assistant.search.search_in(assistant.search.spaces.of(user))
+        encode = assistant.search.searching.encoder.encode_queries
         found: Row = {"dense": {}, "fused": {}}
         for domain in self._domains:
             hits: dict[str, list[float]] = {"dense": [], "fused": []}
@@ -192,7 +193,7 @@ class Rounds:
         with (stores / "filling.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             with self._over(stores / "none") as assistant:
-                version = assistant.wanted_encoder.version
+                version = assistant.search.wanted_encoder.version
             key = store_key(every, version)
             return filled(stores / key, every, self._made, clock=ReplayClock(FILLED_AT))
 
@@ -213,7 +214,7 @@ class Rounds:
         def is_relevant(text: str, passage: Passage) -> bool:
             return text in known and truth(text, self._names.named(passage))
 
-        judge = SimulatedJudge(self._options.accuracy, self._seed, is_relevant=is_relevant, blurs="verdict")
+        judge = SimulatedJudge(self._options.accuracy, self._seed, is_relevant=is_relevant)
         with self._over(self._folder, judge=judge, chat_model=SimulatedChat(asked, self._names)) as opened:
             opened.catch_up()
             yield opened
@@ -249,6 +250,21 @@ def summary(rows: Sequence[Row], states: Sequence[str]) -> dict[str, Any]:
             "lowest against its start": round(lowest, 4),
         }
     return figures
+
+
+def forgetting(scores: Sequence[Mapping[str, float]]) -> float:
+    """The average over slices of the best score so far minus the score now; 0 where nothing was lost.
+
+    scores: after each round, of each slice, higher is better. The best so far may be the present one, so a
+    slice that gained does not hide another that lost. Source: arXiv:1801.10112, section 3.2. Raises
+    ValueError where the last round lacks a slice or there is none.
+    """
+    known = {name for each in scores for name in each}
+    if not known:
+        raise ValueError("there is no slice to measure")
+    if missing := known - scores[-1].keys():
+        raise ValueError(f"the last round has no score of {sorted(missing)}")
+    return fmean(max(each[name] for each in scores if name in each) - scores[-1][name] for name in known)
 
 
 def over_seeds(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

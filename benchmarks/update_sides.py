@@ -195,7 +195,7 @@ def _grown(options: argparse.Namespace, originals: Sequence[ReplayPassage], size
         assistant.catch_up()
         began = time.monotonic()
         add_passages(assistant, copies(originals, size)[smaller[-1] if smaller else 0 :])
-        assistant.indexer.catch_up()
+        assistant.search.indexer.catch_up()
         print(f"{size} passages within {time.monotonic() - began:.0f} s", file=sys.stderr)
     finally:
         assistant.close()
@@ -212,8 +212,8 @@ def _judged(
     """What is found for each question in this corpus, and what of it answers."""
     assistant = assistant_in(grown, options)
     try:
-        searching = assistant.searching
-        space = searching.spaces.of(assistant.journal.user_id("asker"))
+        searching = assistant.search.searching
+        space = searching.spaces.of(assistant.stores.journal.user_id("asker"))
         return [
             JudgedQuestion(
                 question,
@@ -254,7 +254,7 @@ def _round(
 
     phases = Phases(once.seconds, ends)
     try:
-        learner = assistant.learner_of("retriever")
+        learner = assistant.learning.learner_of("retriever")
         learner.trainable = over(assistant, train=once.train)
         ended = learner.run(tell=phases.tell)
         phases.end()

@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     assistant = Assistant(Settings(), find_locations(os.environ), offline=True)
-    discriminator = ReaderDiscriminator(assistant.reader, correct_from=0, incorrect_from=0)
+    discriminator = ReaderDiscriminator(assistant.models.reader, correct_from=0, incorrect_from=0)
     for name in arguments.only:
         written = SETS[name](arguments.data)
         written = random.Random(arguments.seed).sample(written, min(arguments.limit, len(written)))

@@ -1,6 +1,8 @@
 """Methods that the product's are compared with, and simulated users. Run by hand, and not installed.
 
-replay    vouch replay with them: python -m experiments.replay
-feedback  what simulated users say after an answer
-methods/  ways of searching
+replay           vouch replay with them: python -m experiments.replay
+compared_replay  how these methods, answers and users take part in a replay
+simulated_chat   a chat model that is right where the passages hold the answer
+feedback         what simulated users say after an answer
+methods/         ways of searching
 """

@@ -11,13 +11,13 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from assistant.replay.simulation.participants import FeedbackKind, SimulatedFeedback
 from assistant.replay.streams.datasets import ReplayQuestion
 from training.examples.changed_answers import asked_for, kind_of, plain_words
 from training.templates.statements import statement
 
+FeedbackKind: TypeAlias = Literal["right", "wrong", "unrelated"]
 SHARES: Mapping[FeedbackKind, float] = {"right": 0.4, "wrong": 0.4, "unrelated": 0.2}
 # What a user says of a kind after each of these questions, by id; those are left out that nothing fits
 Tell: TypeAlias = Callable[[FeedbackKind, Sequence[ReplayQuestion]], Mapping[str, str]]
@@ -87,6 +87,15 @@ UNRELATED = (
 
 
 _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
+
+
+@dataclass(frozen=True)
+class SimulatedFeedback:
+    """What a simulated user says after a question was answered."""
+
+    question_id: str
+    kind: FeedbackKind
+    message: str
 
 
 @dataclass(frozen=True)

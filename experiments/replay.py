@@ -1,7 +1,8 @@
-"""vouch replay, with methods that are compared with the product's and users who say right and wrong things.
+"""vouch replay, with methods that are compared with the product's, and users who say right and wrong things.
 
-    python -m experiments.replay SET ... [--method query2doc, query2doc:0.8, query-rewrite, rafe or tent]
-        [--user-feedback] ...
+    python -m experiments.replay SET ... [--method query2doc, query2doc:0.8, query-rewrite, rafe, tent or
+        luf:strict+hard] [--answers simulated] [--user-feedback] [--remembers last]
+        [--training update_side=both] ...
 
 All other arguments are those of `vouch replay`. The methods:
 
@@ -10,32 +11,25 @@ All other arguments are those of `vouch replay`. The methods:
     query-rewrite  searched with a chat model's rewrites; or a simulated one's
     rafe           rewrites by templates that a policy learns to choose
     tent           the query side adapts by entropy
+    luf:strict     luf with some of its losses: strict, flaccid and hard
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import click
 
-from agents.base.interfaces import Encoder, Vectors
-from agents.models.encoders.two_halves import TwoHalves
 from assistant.cli import run
-from assistant.commands.replay.command import command
-from assistant.replay.methods.choice import OTHERS, MethodChoice, MethodParts, OtherMethod
-from assistant.replay.methods.method import Method
-from assistant.replay.runs.replay import Replay
-from experiments.feedback import said_after
-from experiments.methods import query2doc, query_rewrite
-from experiments.methods.query2doc import Query2Doc
-from experiments.methods.query_rewrite import QueryRewrite
-from experiments.methods.rafe import Rafe
-from experiments.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
-from experiments.methods.tent import Tent
-from experiments.methods.writers import ChatWriter
+from assistant.commands.replay import command as product
+from assistant.replay.methods.choice import OTHERS
+from experiments.compared_replay import ComparedReplay, How
+from experiments.methods.luf_variants import losses_of
+from stores.base.errors import InvalidSetting, WrongUsage
 
 
 def main() -> None:
@@ -45,73 +39,93 @@ def main() -> None:
 
 
 def take_part() -> None:
-    """Has the replays of this process know the methods and the users."""
+    """Has the replays of this process know the methods and the options."""
     OTHERS.update(METHODS)
-    Replay.said_after = staticmethod(said_after)
-    if all(parameter.name != "user_feedback" for parameter in command.params):
-        command.params.append(
-            click.Option(
-                ["--user-feedback"], is_flag=True, help="Users say right and wrong things after answers."
-            )
-        )
+    product.command = command
 
 
-def _query2doc(choice: MethodChoice, parts: MethodParts) -> Method:
-    if choice.quality is None:
-        return Query2Doc(_given_back(query2doc.chat_writer(parts.chat()), parts))
-    return Query2Doc(
-        SimulatedDocuments(choice.quality, parts.seed, questions=parts.questions, passages=parts.passages)
-    )
+def _quality(how: str) -> None:
+    try:
+        quality = float(how or 1)
+    except ValueError:
+        quality = -1.0
+    if not 0 <= quality <= 1:
+        hint = "As in query2doc:0.8, whose writer is simulated and right so often."
+        raise WrongUsage(f"{how!r} is no quality between 0 and 1", hint=hint)
 
 
-def _query_rewrite(choice: MethodChoice, parts: MethodParts) -> Method:
-    if choice.quality is None:
-        return QueryRewrite(_given_back(query_rewrite.chat_writer(parts.chat()), parts))
-    return QueryRewrite(
-        SimulatedRewrites(choice.quality, parts.seed, questions=parts.questions, passages=parts.passages)
-    )
-
-
-def _given_back(writer: ChatWriter, parts: MethodParts) -> ChatWriter:
-    parts.at_end(writer.close)
-    return writer
-
-
-def _rafe(_choice: MethodChoice, parts: MethodParts) -> Method:
-    return Rafe(seed=parts.seed)
-
-
-def _tent(_choice: MethodChoice, parts: MethodParts) -> Method:
-    os.environ.setdefault("OMP_NUM_THREADS", str(parts.threads))  # torch, which comes now, heeds it
-    from assistant.learning.recipes.retriever.network import load_network
-    from experiments.methods.entropy_minimisation import EntropyMinimisation
-
-    adapting = AdaptingFirstHalf(EntropyMinimisation(load_network(parts.start)), parts.encoder)
-    return Tent(adapting, parts.vectors_of)
-
-
-class AdaptingFirstHalf:
-    """Adapts what can be trained of an encoder, and encodes with the whole."""
-
-    def __init__(self, adapting: Any, encoder: Encoder) -> None:
-        self._adapting, self._encoder = adapting, encoder
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        first: Vectors = self._adapting.encode(texts)
-        return self._encoder.beside(first, texts) if isinstance(self._encoder, TwoHalves) else first
-
-    def step(self, texts: Sequence[str], documents: Sequence[Vectors]) -> float:
-        """See `Adapting`; documents: as vectors of the first half."""
-        entropy: float = self._adapting.step(texts, documents)
-        return entropy
+def _nothing(how: str) -> None:
+    if how:
+        raise WrongUsage(f"nothing stands behind this method's colon, and {how!r} does")
 
 
 METHODS = {
-    "query2doc": OtherMethod(_query2doc, writes=True),
-    "query-rewrite": OtherMethod(_query_rewrite, writes=True),
-    "rafe": OtherMethod(_rafe, learns_by_searching=True),
-    "tent": OtherMethod(_tent, learns_by_searching=True),
+    "luf": losses_of,
+    "query2doc": _quality,
+    "query-rewrite": _quality,
+    "rafe": _nothing,
+    "tent": _nothing,
 }
+
+
+@click.pass_context
+def _command(
+    ctx: click.Context,
+    /,
+    answers: Any,
+    remembers: Any,
+    user_feedback: bool,
+    training: Iterable[str],
+    **options: Any,
+) -> int:
+    how = How(answers, remembers, user_feedback, checked_training(training))
+    return product.run(ctx, options, partial(ComparedReplay, how=how))
+
+
+command = click.Command(
+    "replay",
+    callback=_command,
+    help=__doc__,
+    params=[
+        *product.command.params,
+        click.Option(["--answers"], type=click.Choice(["own", "simulated"]), default="own"),
+        click.Option(["--remembers"], type=click.Choice(["all", "last"]), default="all"),
+        click.Option(["--training"], multiple=True, metavar="NAME=VALUE"),
+        click.Option(["--user-feedback"], is_flag=True),
+    ],
+)
+
+
+def checked_training(given: Iterable[str]) -> dict[str, Any]:
+    """Settings of the training, each NAME=VALUE; loads torch. Raises `WrongUsage` for what cannot be."""
+    settings: dict[str, Any] = {
+        name: _value(value) for name, _, value in (each.partition("=") for each in given)
+    }
+    if not settings:
+        return {}
+    from assistant.learning.recipes.retriever.training import RetrieverTraining
+
+    known = [each.name for each in fields(RetrieverTraining) if each.name != "seed"]
+    if unknown := set(settings) - set(known):
+        there_are = f"There are {', '.join(known)}."
+        raise WrongUsage(f"a replay's training has no setting {sorted(unknown)[0]!r}", hint=there_are)
+    try:
+        RetrieverTraining(**settings)
+    except InvalidSetting as wrong:
+        name = wrong.key.rpartition(".")[2]
+        raise WrongUsage(f"--training {name} is {wrong.found!r}, but must be {wrong.expected}") from wrong
+    return settings
+
+
+def _value(given: str) -> bool | int | float | str:
+    if given in ("true", "false"):
+        return given == "true"
+    for kind in (int, float):
+        try:
+            return kind(given)
+        except ValueError:
+            pass
+    return given
 
 
 if __name__ == "__main__":

@@ -49,30 +49,33 @@ assistant.turns: agents.answering agents.base agents.dialogue agents.languages a
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
 assistant.learning.recipes.examples: agents.models stores.base
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
-assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval
-    assistant.replay.streams stores.base stores.learning stores.search
+assistant.learning.held_out: agents.base agents.dialogue agents.models agents.retrieval stores.base
+    stores.learning stores.search
+assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
 assistant.wiring.parts: agents.answering agents.backends agents.base agents.dialogue agents.languages
     agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
     assistant.library assistant.remembering assistant.search assistant.settings assistant.turns stores.base
     stores.claims stores.conversation stores.database stores.exchange stores.learning stores.memory
     stores.search stores.versions
-assistant.learning: assistant.process assistant.replay.metrics assistant.search assistant.settings
+assistant.learning: assistant.learning.held_out assistant.process assistant.search assistant.settings
     assistant.wiring.parts stores.base stores.database stores.learning stores.search
-assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
-    agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
-    assistant.replay.metrics assistant.wiring.parts stores.base stores.learning stores.search stores.vectors
-assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
-    assistant.learning.recipes.retriever assistant.replay.streams stores.base stores.learning stores.search
 assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters
-    agents.models.networks agents.prompts assistant.learning assistant.learning.recipes
-    assistant.replay.metrics assistant.wiring.parts stores.learning
+    agents.models.networks agents.prompts assistant.learning assistant.learning.held_out
+    assistant.learning.recipes assistant.wiring.parts stores.learning
 assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.models agents.models.encoders
-    agents.models.exporters agents.models.networks assistant.learning assistant.learning.recipes
-    assistant.learning.recipes.examples assistant.replay.metrics assistant.wiring.parts stores.base
+    agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
+    assistant.learning.recipes assistant.learning.recipes.examples assistant.wiring.parts stores.base
     stores.learning
 assistant.learning.recipes.entities: agents.base agents.dialogue agents.models assistant.learning
-    assistant.learning.recipes assistant.learning.recipes.dialogue assistant.replay.metrics assistant.search
-    assistant.wiring.parts stores.base stores.learning stores.search
+    assistant.learning.held_out assistant.learning.recipes assistant.learning.recipes.dialogue
+    assistant.search assistant.wiring.parts stores.base stores.learning stores.search
+assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
+    agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
+    assistant.learning.recipes assistant.wiring.parts stores.base stores.learning stores.search
+    stores.vectors
+assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
+    assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
+    stores.learning
 assistant.wiring: agents.models.encoders assistant.background assistant.learning
     assistant.learning.recipes.dialogue assistant.learning.recipes.entities assistant.learning.recipes.query
     assistant.learning.recipes.retriever assistant.search assistant.settings assistant.wiring.parts
@@ -80,24 +83,22 @@ assistant.wiring: agents.models.encoders assistant.background assistant.learning
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
-    assistant.wiring stores.base stores.database stores.exchange
+    assistant.wiring stores.base
 assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
     stores.base stores.claims stores.conversation stores.database stores.learning stores.memory
     stores.versions
-assistant.replay.simulation: agents.base agents.prompts assistant.replay.metrics assistant.replay.storage
-    assistant.replay.streams stores.base
 assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
     stores.learning stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
-    assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
-    assistant.learning.recipes.examples assistant.learning.recipes.query
+    assistant.learning assistant.learning.held_out assistant.learning.recipes
+    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.query
     assistant.learning.recipes.retriever assistant.replay.methods assistant.replay.metrics
-    assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
-    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
-    stores.exchange stores.learning stores.search
+    assistant.replay.storage assistant.replay.streams assistant.search assistant.settings assistant.turns
+    assistant.wiring assistant.wiring.parts stores.base stores.database stores.exchange stores.learning
+    stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions
@@ -110,7 +111,7 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring stores.base
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
-    assistant.terminal.text assistant.terminal.widgets stores.base
+    assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
     assistant.terminal.facts assistant.terminal.input assistant.terminal.text assistant.terminal.widgets
     assistant.wiring stores.base stores.conversation stores.memory
@@ -122,9 +123,9 @@ assistant.terminal.training: assistant.terminal.comparison assistant.terminal.en
     assistant.wiring stores.base stores.database stores.learning
 assistant.terminal.why: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
     assistant.terminal.input assistant.terminal.widgets stores.base
-assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.engine
-    assistant.terminal.facts assistant.wiring stores.base stores.claims stores.conversation stores.database
-    stores.exchange stores.forgetting stores.memory
+assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.facts assistant.turns
+    assistant.wiring stores.base stores.claims stores.conversation stores.database stores.exchange
+    stores.forgetting stores.memory
 assistant.commands.replay: assistant assistant.learning assistant.replay.methods assistant.replay.metrics
     assistant.replay.report assistant.replay.runs assistant.replay.storage assistant.replay.streams
     stores.base stores.database

@@ -168,7 +168,7 @@ class House:
             teach(assistant, user_id, turn_id, step.teaches)
         else:
             assistant.models.chat_model.says = step.answer
-            assistant.turns.player.play(
+            assistant.turns.host.play(
                 user_id, sessions[key], step.says, watch=lambda event: None, material=step.material
             )
         self._settle(user_id, played)
@@ -178,8 +178,8 @@ class House:
                 played.learned.append(learned)
 
     def _settle(self, user_id: int, played: Played) -> None:
-        self.assistant.turns.player.remember(user_id, played.learned.append)
-        self.assistant.turns.player.settle()
+        self.assistant.turns.host.remember(user_id, played.learned.append)
+        self.assistant.turns.host.settle()
 
     # What came of it
 

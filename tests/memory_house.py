@@ -44,31 +44,31 @@ class House:
 
     @property
     def user_id(self) -> int:
-        return int(self.assistant.journal.user_id(self.user))
+        return int(self.assistant.stores.journal.user_id(self.user))
 
     def say(self, *messages: str) -> str:
         """Sends messages, and has each remembered before the next; returns the last answer."""
-        session = self.assistant.journal.open_session(self.user_id)
+        session = self.assistant.stores.journal.open_session(self.user_id)
         for message in messages:
-            answer = self.assistant.player.play(self.user_id, session, message, watch=lambda event: None)
+            answer = self.assistant.turns.host.play(self.user_id, session, message, watch=lambda event: None)
             self.remember()
         return str(answer.answer)
 
     def remember(self) -> None:
-        self.assistant.player.remember(self.user_id, self.learned.append)
-        assert self.assistant.player.settle(60)
+        self.assistant.turns.host.remember(self.user_id, self.learned.append)
+        assert self.assistant.turns.host.settle(60)
 
     def retry(self) -> None:
-        self.assistant.claim_jobs.retry_now(self.user_id)
+        self.assistant.stores.claim_jobs.retry_now(self.user_id)
         self.remember()
 
     def note(self, text: str) -> None:
-        self.assistant.knowledge.remember(self.user_id, text)
+        self.assistant.stores.knowledge.remember(self.user_id, text)
         self.assistant.catch_up()
 
     def share(self, fact: str) -> None:
         """Takes a fact into the shared memory, as an accepted proposal does."""
-        with self.assistant.database.writing() as sql:
+        with self.assistant.stores.database.writing() as sql:
             receipt_id = open_receipt(sql, self.user_id, "add", SHARED, "accepted")
             new = [NewVersion(text=fact, kind="fact")]
             add_versions(sql, SHARED, new, author="test", receipt_id=receipt_id)
@@ -76,17 +76,17 @@ class House:
 
     @property
     def waiting(self) -> list[Any]:
-        return list(self.assistant.claim_jobs.waiting(self.user_id))
+        return list(self.assistant.stores.claim_jobs.waiting(self.user_id))
 
     def kept(self, scope: str = "all") -> set[str]:
         """What was learned and is found now."""
         kinds = ("fact", "preference")
-        catalogue, user = self.assistant.catalogue, self.user_id
+        catalogue, user = self.assistant.stores.catalogue, self.user_id
         return {line.text for kind in kinds for line in catalogue.lines(user, scope=scope, kind=kind)}
 
     @property
     def claims(self) -> list[StatedClaim]:
-        with self.assistant.database.reading() as sql:
+        with self.assistant.stores.database.reading() as sql:
             return list(sql.query(StatedClaim).order_by(StatedClaim.id))
 
     def close(self) -> None:
@@ -100,6 +100,7 @@ def loaded_parts(minilm_folder: Path) -> Parts:
     reader, large = OnnxReader(SMALL, threads=1), OnnxReader(LARGE, threads=1)
 
     def give(assistant: Assistant) -> None:
-        assistant.__dict__.update(wanted_encoder=encoder, reader=reader, large_reader=large)
+        assistant.search.__dict__.update(wanted_encoder=encoder)
+        assistant.models.__dict__.update(reader=reader, large_reader=large)
 
     return give

@@ -1,4 +1,4 @@
-"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback]
+"""A replay that may be killed: python tests/replay_child.py HOME OUT
 
 HOME/cache holds the encoders, HOME/towns the data set. The training is a stand-in that takes no time:
 questions are encoded with a shift that hangs on the lessons. OUT/trained.log tells of each training.
@@ -10,7 +10,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.promotion import SERVED
-from assistant.replay.methods.choice import MethodChoice, MethodParts
+from assistant.replay.methods.choice import MethodChoice
+from assistant.replay.methods.luf import Luf
 from assistant.replay.report.report import report_of
 from assistant.replay.runs.inputs import read_inputs
 from assistant.replay.runs.plan import ReplayPlan
@@ -26,7 +26,7 @@ from assistant.replay.runs.replay import Replay
 from assistant.replay.storage.line_file import encoded
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from experiments.feedback import said_after
+from experiments.compared_replay import ComparedReplay, How
 from stores.learning.lessons import Lesson
 
 
@@ -60,7 +60,7 @@ def train(
     seed = int.from_bytes(hashlib.sha256(told.encode()).digest()[:4], "big")
     (folder / "candidate" / SERVED).mkdir(parents=True)
     (folder / "candidate" / SERVED / "seed.json").write_text(json.dumps(seed))
-    with (folder.parents[4] / "trained.log").open("a") as log:
+    with (folder.parents[3] / "trained.log").open("a") as log:
         log.write(f"{len(lessons)}\n")
     for step in (1, 2):
         tell({"kind": "step", "step": step, "steps": 2, "loss": seed % 97 / step})
@@ -71,31 +71,30 @@ def train(
 class ChildReplay(Replay):
     """Trains by the stand-in."""
 
-    said_after = staticmethod(said_after)
-
-    def _parts(self, *given: Any, **how: Any) -> MethodParts:
-        parts = super()._parts(*given, **how)
-        return replace(parts, train=train, load=lambda folder: Shifted(self._encoder, folder))
+    def _luf(self, *given: Any, **how: Any) -> Luf:
+        stand_in = {"train": train, "load": lambda folder: Shifted(self._encoder, folder)}
+        return super()._luf(*given, **stand_in, **how)
 
 
-def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> ChildReplay:
+class HearingReplay(ChildReplay, ComparedReplay):
+    """Users speak in it."""
+
+
+def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> Replay:
     towns = home / "towns"
     streamed = read_inputs(
         [str(towns / "towns.jsonl")],
         data=None,
         splits=(),
-        columns={},
         passages=towns / "passages.jsonl",
-        passage_columns={"id": "id", "title": "title"},
     )
-    told = {"judge": "simulated", "accuracy": 0.7, "answers": "simulated", "interval": 6} | plan
-    return ChildReplay(
-        ReplayPlan(methods=(MethodChoice.read("luf"),), user_feedback=hears, **told),
-        streamed,
-        out,
-        settings=Settings(),
-        live=locations(home),
-    )
+    told = {"judge": "simulated", "accuracy": 0.7, "interval": 6} | plan
+    made = ReplayPlan(methods=(MethodChoice.read("luf"),), **told)
+    places = {"settings": Settings(), "live": locations(home)}
+    if hears:
+        how = How(answers="simulated", user_feedback=True)
+        return HearingReplay(made, streamed, out, how=how, **places)
+    return ChildReplay(made, streamed, out, **places)
 
 
 def locations(home: Path) -> Locations:
@@ -106,6 +105,6 @@ def locations(home: Path) -> Locations:
 
 if __name__ == "__main__":
     out = Path(sys.argv[2])
-    played = child_replay(Path(sys.argv[1]), out, hears="--user-feedback" in sys.argv)
+    played = child_replay(Path(sys.argv[1]), out)
     runs = played.play()
     (out / "report.json").write_bytes(encoded(report_of(played.identity, runs)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.replay.metrics.bootstrap import Gain, interval, paired_gain, promotion
+from assistant.learning.held_out.bootstrap import Gain, interval, paired_gain, promotion
 
 RESAMPLES = 500
 scores = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=60)

@@ -13,7 +13,7 @@ from test_claims import new, taken, tell
 from test_forgetting import tables_holding
 
 from assistant.terminal.actions.sharing import shared_line
-from assistant.terminal.engine.notices import learned_line
+from assistant.turns.notices import learned_line
 from stores.base.errors import CannotAccept, NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.claims.claims import Claims

@@ -20,13 +20,8 @@ from test_knowledge_bases import add
 from test_lessons import found_in_order
 
 from agents.models.dialogue_generator import WEIGHTS
-from assistant.learning.learner import Learner
-from assistant.learning.outcome import Compared
-from assistant.learning.recipe import SHIPPED, Trainable
-from assistant.learning.recipes.dialogue.recipe import DIALOGUE, trained_further
-from assistant.learning.training_process import Further
-from assistant.replay.metrics.bootstrap import Promotion
-from assistant.replay.metrics.held_out_replies import (
+from assistant.learning.held_out.bootstrap import Promotion
+from assistant.learning.held_out.replies import (
     BLEU,
     ENTITY_F1,
     SCORE,
@@ -38,12 +33,18 @@ from assistant.replay.metrics.held_out_replies import (
     is_sound_lesson,
     wanted_reply,
 )
+from assistant.learning.learner import Learner
+from assistant.learning.outcome import Compared
+from assistant.learning.recipe import Trainable
+from assistant.learning.recipes.dialogue.recipe import DIALOGUE, trained_further
+from assistant.learning.training_process import Further
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.terminal.chat.training_actions import _newest
 from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.training import training_facts
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.trained import SHIPPED
 from stores.conversation.journal import Journal, Outcome
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.checkpoints import Checkpoints

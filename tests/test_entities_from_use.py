@@ -22,6 +22,7 @@ from test_dialogue_learner import corrected
 
 from agents.base.interfaces import Vector
 from agents.models.entity_map import EntityMap, turned
+from assistant.learning.held_out.entities import ToldReply, decided
 from assistant.learning.recipes.entities.from_use import (
     EntityTraining,
     begun,
@@ -31,7 +32,6 @@ from assistant.learning.recipes.entities.from_use import (
 from assistant.learning.recipes.entities.lessons import EntityLessons
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.run import CannotTrain, Stopped, StopSignal, workplace
-from assistant.replay.metrics.held_out_entities import ToldReply, decided
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -46,11 +46,6 @@ numbers = st.floats(-2, 2, width=32)
 
 
 @given(arrays(np.float32, 6, elements=numbers), arrays(np.float32, (2, 6, 3), elements=numbers))
-def entity_lessons(assistant: Assistant) -> EntityLessons:
-    search, models = assistant.search, assistant.models
-    return EntityLessons(assistant.stores.knowledge_bases, models.entity_search, search.searching)
-
-
 def test_a_vector_is_turned_and_never_longer_than_one(vector: Vector, both: Vector) -> None:
     down, up = both
     moved = turned(vector, down, up)

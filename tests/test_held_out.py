@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judged, Label, Verdict
-from assistant.replay.metrics import held_out
-from assistant.replay.metrics.held_out import (
+from assistant.learning.held_out import retrieval as held_out
+from assistant.learning.held_out.retrieval import (
     SMALLEST_SLICE,
     Comparison,
     Scored,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.metrics.held_out_follow_ups import MRR, R_AT_5, compare, decided, earlier_of
+from assistant.learning.held_out.follow_ups import MRR, R_AT_5, compare, decided, earlier_of
 from stores.learning.follow_ups import FollowUp
 
 RANKS = st.sampled_from([0.0, 0.1, 0.2, 1 / 3, 0.5, 1.0])

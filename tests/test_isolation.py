@@ -214,18 +214,18 @@ def test_asking_by_number_shows_nothing_of_others(house: House, user: int, other
     if user == other:
         return
     asks: list[Callable[[Any, int], Any]] = [
-        lambda a, me: a.catalogue.line(me, passage),
-        lambda a, me: a.catalogue.history(me, passage),
-        lambda a, me: a.catalogue.passages_of(me, theirs.versions),
-        lambda a, me: a.catalogue.said_in(me, turn),
-        lambda a, me: a.journal.turn(me, turn),
-        lambda a, me: a.journal.turns(me, session),
-        lambda a, me: a.journal.found_in(me, turn),
-        lambda a, me: a.journal.check_session(me, session),
-        lambda a, me: a.journal.rate(me, turn, "good"),
-        lambda a, me: a.journal.accept(me, session, "hello", parts=["hello"]),
-        lambda a, me: a.knowledge.set_aside(me, [passage]),
-        lambda a, me: a.knowledge.undo(me, receipt),
+        lambda a, me: a.stores.catalogue.line(me, passage),
+        lambda a, me: a.stores.catalogue.history(me, passage),
+        lambda a, me: a.stores.catalogue.passages_of(me, theirs.versions),
+        lambda a, me: a.stores.catalogue.said_in(me, turn),
+        lambda a, me: a.stores.journal.turn(me, turn),
+        lambda a, me: a.stores.journal.turns(me, session),
+        lambda a, me: a.stores.journal.found_in(me, turn),
+        lambda a, me: a.stores.journal.check_session(me, session),
+        lambda a, me: a.stores.journal.rate(me, turn, "good"),
+        lambda a, me: a.stores.journal.accept(me, session, "hello", parts=["hello"]),
+        lambda a, me: a.stores.knowledge.set_aside(me, [passage]),
+        lambda a, me: a.stores.knowledge.undo(me, receipt),
     ]
     before = whole(house, other)
     for ask in asks:

@@ -26,6 +26,7 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document
 from test_lessons import ask
 
 from assistant.learning import training_process
+from assistant.learning.held_out.bootstrap import Promotion
 from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import MOST_POINTS, LossCurve, Progress
@@ -33,7 +34,6 @@ from assistant.learning.recipe import Trainable
 from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, trainable
 from assistant.learning.training_process import TrainingFailed
-from assistant.replay.metrics.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import OverTime, TryAgain
 from stores.base.passages import own_space

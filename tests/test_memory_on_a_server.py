@@ -149,8 +149,8 @@ def test_the_model_chooses_what_a_statement_changes_and_undo_brings_it_back(
     assert f"> {now}" in model.texts("change")
     [learned] = house.learned
     assert [(passage.text, passage.holds) for passage in learned.instead_of] == [(before, False)]
-    house.assistant.knowledge.undo(house.user_id, learned.receipt_id)
-    notes = house.assistant.catalogue
+    house.assistant.stores.knowledge.undo(house.user_id, learned.receipt_id)
+    notes = house.assistant.stores.catalogue
     assert [line.text for line in notes.lines(house.user_id, kind="note")] == [before]
 
 
@@ -179,7 +179,7 @@ def test_a_model_that_agrees_with_everybody_shares_nothing(house: House, model: 
     house.user = "bob"
     house.say(false)
     assert house.kept("shared") == {"The harbour of Keld is deep."}
-    assert house.assistant.proposals.open() == []  # by its word a shared passage says it already
+    assert house.assistant.stores.proposals.open() == []  # by its word a shared passage says it already
 
 
 def test_what_all_rely_on_is_changed_by_no_claim(house: House, model: MemoryModel) -> None:
@@ -190,10 +190,10 @@ def test_what_all_rely_on_is_changed_by_no_claim(house: House, model: MemoryMode
     house.say(new)
     assert old in house.kept("shared")
     assert house.kept("yours") == {new}
-    [proposal] = house.assistant.proposals.open()
+    [proposal] = house.assistant.stores.proposals.open()
     assert (proposal.reason, proposal.action) == ("change", "modify")
     assert (proposal.replaces, proposal.text) == (old, new)
-    house.assistant.proposals.accept(house.assistant.journal.user_id("eve"), proposal.id)
+    house.assistant.stores.proposals.accept(house.assistant.stores.journal.user_id("eve"), proposal.id)
     house.assistant.catch_up()
     assert house.kept("shared") == {new, f"{new} So it was decided in spring."}
 
@@ -330,14 +330,14 @@ def test_an_answer_does_not_wait_for_what_is_remembered_of_the_last(
     house: House, model: MemoryModel, server: ScriptedServer
 ) -> None:
     model.claims, model.memory_behaves = [stated(LOCKER)], hangs()
-    session, player = house.assistant.journal.open_session(house.user_id), house.assistant.player
-    player.play(house.user_id, session, LOCKER, watch=lambda event: None)
-    player.remember(house.user_id, house.learned.append)
+    session, host = house.assistant.stores.journal.open_session(house.user_id), house.assistant.turns.host
+    host.play(house.user_id, session, LOCKER, watch=lambda event: None)
+    host.remember(house.user_id, house.learned.append)
     assert server.wait_for_requests(2)
     model.memory_behaves = None
-    assert player.play(house.user_id, session, QUESTION, watch=lambda event: None).answer == "I see."
+    assert host.play(house.user_id, session, QUESTION, watch=lambda event: None).answer == "I see."
     assert server.wait_for_disconnects(1)
-    assert player.settle(90)
+    assert host.settle(90)
     assert model.kinds == ["answer", "claims", "answer", "claims"]
     assert model.asked[3].began > model.asked[2].ended
     assert [learned.text for learned in house.learned] == [LOCKER]

@@ -74,7 +74,7 @@ def test_what_is_said_to_a_model_that_babbles_waits_with_the_reason(house: House
 
 
 def test_claims_that_were_found_before_wait_as_well(house: House) -> None:
-    offered = house.assistant.claims.put_one(
+    offered = house.assistant.stores.claims.put_one(
         house.user_id, NewClaim(text=MILL, quote=MILL, kind="fact", about="world"), origin="share"
     )
     house.note("The old mill grinds rye.")

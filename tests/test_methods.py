@@ -74,12 +74,6 @@ def test_both_orders_come_from_one_search() -> None:
     assert len(space.searched) == 1
 
 
-def test_a_text_that_counts_five_times_outweighs_another() -> None:
-    space = WrittenSpace({1: ("red", EAST), 2: ("green blue", EAST)})
-    found = search(space).lexical({"red": 5.0, "green blue": 1.0})
-    assert [(each.passage.version_id, each.lexical) for each in found] == [(1, 5.0), (2, 2.0)]
-
-
 def test_what_is_not_looked_for_is_not_found() -> None:
     asked = Asked("q", "green tea", without=(2,))
     found = Frozen().retrieve(asked, search(WrittenSpace(SPACE)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from experiments.methods.entropy_minimisation import (
     mean_entropy,
     norm_parameters,
 )
+from experiments.methods.luf_variants import LufVariant
 from experiments.methods.rafe import Rafe, TemplatePolicy, content_words
 from experiments.methods.tent import Tent
 from stores.learning.lessons import Lesson, is_held_out
@@ -167,7 +168,7 @@ class FakeTraining:
     ) -> Path:
         inspect.signature(train_apart).bind(folder, lessons, vectors, **more)  # or it could not stand in
         made = folder / "candidate"
-        made.mkdir()
+        (made / SERVED).mkdir(parents=True)
         self.calls.append({"lessons": list(lessons), "vectors": dict(vectors), **more})
         more["tell"]({"kind": "step", "loss": 0.25})
         more["tell"](None)
@@ -175,9 +176,11 @@ class FakeTraining:
         return made
 
 
-def luf(folder: Path, **more: Any) -> tuple[Luf, FakeTraining]:
-    training = FakeTraining()
-    method = Luf(
+def luf(
+    folder: Path, training: FakeTraining | None = None, kind: Callable[..., Luf] = Luf, **more: Any
+) -> tuple[Luf, FakeTraining]:
+    training = training or FakeTraining()
+    method = kind(
         vectors_of,
         folder,
         dimension=4,
@@ -225,20 +228,36 @@ def test_luf_that_remembers_all_begins_anew_with_every_lesson(tmp_path: Path) ->
 
 
 def test_luf_that_remembers_the_last_goes_on_from_what_it_made(tmp_path: Path) -> None:
-    method, training = luf(tmp_path, remembers="last")
+    how: Any = {"remembers": "last", "search_by": None, "settings": {}}
+    method, training = luf(tmp_path, kind=LufVariant, **how)
     for text in TRAINED_ON[:3]:
         method.learn([judged(text, 1.0)])
     assert [len(call["lessons"]) for call in training.calls] == [1, 1, 1]
-    made = [None, tmp_path / "round-1" / "candidate", tmp_path / "round-2" / "candidate"]
+    made = [None, tmp_path / "after-1" / "candidate", tmp_path / "after-2" / "candidate"]
     assert [call["encoder"] for call in training.calls] == made
-    assert [folder.name for folder in tmp_path.iterdir()] == ["round-3"]
+    assert [folder.name for folder in tmp_path.iterdir()] == ["after-3"]
+
+
+def test_what_was_trained_before_a_kill_is_taken_up_or_trained_again(tmp_path: Path) -> None:
+    before, training = luf(tmp_path / "a")
+    told = [judged(text, 1.0) for text in TRAINED_ON[:3]]
+    assert before.learn(told[:2]) == {"lessons": 2, "best_epoch": 2}
+    after, _ = luf(tmp_path / "a", training)
+    after.take_up(told[:2])
+    assert len(training.calls) == 1
+    assert after.lessons == before.lessons
+    asked, vectors = Asked("q", "tea"), {"tea": EAST}
+    np.testing.assert_array_equal(after.retrieve(asked, search(WrittenSpace(SPACE), vectors)).vector, NORTH)
+    luf(tmp_path / "b", training)[0].take_up(told[:2])  # what was made is gone
+    assert len(training.calls) == 2
+    assert before.learn(told[2:]) == after.learn(told[2:]) == {"lessons": 3, "best_epoch": 2}
 
 
 @pytest.mark.parametrize("scores", [(0.0, 0.0), ()])
 def test_nothing_is_trained_where_nothing_helped(tmp_path: Path, scores: tuple[float, ...]) -> None:
     method, training = luf(tmp_path)
-    method.learn([judged(TRAINED_ON[0], *scores), judged(HELD_OUT[0], 1.0)])
-    assert (training.calls, method.rounds) == ([], [])
+    assert method.learn([judged(TRAINED_ON[0], *scores), judged(HELD_OUT[0], 1.0)]) == {}
+    assert training.calls == []
 
 
 def test_every_choice_of_the_losses_reaches_the_training(tmp_path: Path) -> None:
@@ -254,27 +273,24 @@ def test_every_choice_of_the_losses_reaches_the_training(tmp_path: Path) -> None
     method.learn([judged(TRAINED_ON[0], 1.0)])
     assert chosen.items() <= training.calls[0]["settings"].items()
     RetrieverTraining(**training.calls[0]["settings"])  # refuses what it does not know
-    assert "strict_denominator all" in method.name
 
 
 def test_of_both_sides_questions_meet_what_the_last_training_encodes(tmp_path: Path) -> None:
     asked, seen = Asked("q", "tea"), list[Path]()
 
-    def by(folder: Path) -> Search:
+    def by(folder: Path, _space: Any) -> Search:
         seen.append(folder)
         return search(WrittenSpace(SPACE), {"tea": NORTH})
 
     def base() -> Search:
         encoder = FixedEncoder({"tea": EAST})
-        return Search(encoder, WrittenSpace(SPACE), keep=3, pool=3, fusion=FUSION, by=by)
+        return Search(encoder, WrittenSpace(SPACE), keep=3, pool=3, fusion=FUSION)
 
-    method, training = luf(tmp_path, settings={"update_side": "both"})
+    method, training = luf(tmp_path, kind=LufVariant, search_by=by, settings={"update_side": "both"})
     np.testing.assert_array_equal(method.retrieve(asked, base()).vector, EAST)
     assert seen == []
     for text in TRAINED_ON[:2]:
         method.learn([judged(text, 1.0)])
         np.testing.assert_array_equal(method.retrieve(asked, base()).vector, NORTH)
-    assert seen == [tmp_path / name / "candidate" / SERVED for name in ("round-1", "round-2")]
+    assert seen == [tmp_path / name / "candidate" / SERVED for name in ("after-1", "after-2")]
     assert [call["name"] for call in training.calls] == [TRAINED, TRAINED]
-    assert "update_side both" in method.name
-    assert "update_side" not in luf(tmp_path / "query")[0].name

@@ -52,7 +52,7 @@ def ask(assistant: Assistant) -> tuple[str, str, str | None]:
     user = assistant.stores.journal.user_id("ann")
     assistant.catch_up()
     session = assistant.stores.journal.open_session(user)
-    turn_id = assistant.turns.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+    turn_id = assistant.turns.host.play(user, session, QUESTION, watch=lambda event: None).turn_id
     turn = assistant.stores.journal.turn(user, turn_id)
     return turn.model, turn.answer, turn.details["sent_to"]
 
@@ -216,7 +216,7 @@ def test_tokens_and_their_cost_are_told_of_turn_session_and_chat(tmp_path: Path)
         user = assistant.stores.journal.user_id("ann")
         session = assistant.stores.journal.open_session(user)
         for _ in range(2):
-            turn_id = assistant.turns.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+            turn_id = assistant.turns.host.play(user, session, QUESTION, watch=lambda event: None).turn_id
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
         told = list(why_lines(assistant, user, assistant.stores.journal.turn(user, turn_id)))
         assert (

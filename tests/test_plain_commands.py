@@ -127,7 +127,9 @@ def test_find_in_a_pipe_asks_nothing_and_its_next_line_is_a_message(assistant: A
 
 def test_find_says_where_there_is_nothing_and_finds_nothing_of_others(assistant: Assistant) -> None:
     bob = assistant.stores.journal.user_id("bob")
-    assistant.stores.journal.accept(bob, assistant.stores.journal.open_session(bob), "The cellar is damp.", parts=[])
+    assistant.stores.journal.accept(
+        bob, assistant.stores.journal.open_session(bob), "The cellar is damp.", parts=[]
+    )
     told, _ = talk(assistant, "/find", "/find cellar")
     assert "Write what to find" in told
     assert "Nothing is found with 'cellar'." in told

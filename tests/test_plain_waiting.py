@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +17,8 @@ from screen_fixtures import ScriptedReplies, made_assistant, place_in
 
 from agents.base.chat_interfaces import ReplyRequest
 from assistant.settings.locations import Locations
+from assistant.terminal.plain.chat import PlainReply
+from assistant.turns.events import Busy, Event
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import ModelBusy, ReplyCut, VouchError
 
@@ -25,11 +29,9 @@ def place(tmp_path: Path) -> Locations:
 
 
 @pytest.fixture
-def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long was slept, in seconds."""
-    seen: list[float] = []
-    monkeypatch.setattr("assistant.terminal.plain.chat.time.sleep", seen.append)
-    return seen
+def seconds_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, while a busy model is waited for."""
+    monkeypatch.setattr("assistant.turns.host._TELLS_EVERY_SECONDS", 0.0)
 
 
 def replying(place: Locations, *replies: list[str | VouchError]) -> closing[Assistant]:
@@ -40,10 +42,10 @@ def busy(seconds: float | None = None) -> ModelBusy:
     return ModelBusy("slow down", retry_after_seconds=seconds)
 
 
-def test_a_busy_model_is_waited_for_and_asked_again(place: Locations, waited: list[float]) -> None:
+@pytest.mark.usefixtures("seconds_pass")
+def test_a_busy_model_is_waited_for_and_asked_again(place: Locations) -> None:
     with replying(place, [busy(23)], [busy(2)], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", echoes=False)
-        assert waited == [10, 10, 3, 2]
         assert told.partition("slow down)\n")[2] == (
             "(the model is busy: trying again in 23 s; Ctrl+C stops trying)\n"
             "(the model is busy: trying again in 13 s; Ctrl+C stops trying)\n"
@@ -56,10 +58,14 @@ def test_a_busy_model_is_waited_for_and_asked_again(place: Locations, waited: li
 
 
 def test_ctrl_c_stops_trying(place: Locations, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_seconds: float) -> None:
-        raise KeyboardInterrupt
+    tell = PlainReply.watch
 
-    monkeypatch.setattr("assistant.terminal.plain.chat.time.sleep", interrupted)
+    def interrupted(self: PlainReply, event: Event) -> None:
+        tell(self, event)
+        if isinstance(event, Busy):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(PlainReply, "watch", interrupted)
     with replying(place, [busy(5)], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", "/retry", echoes=False)
         assert "(not tried again; /retry does)\n\nTurn 1 is answered again." in told
@@ -67,26 +73,27 @@ def test_ctrl_c_stops_trying(place: Locations, monkeypatch: pytest.MonkeyPatch) 
         assert messages(assistant, session) == ["Is it open?"]
 
 
-def test_a_pipe_does_not_wait(place: Locations, waited: list[float]) -> None:
+def test_a_pipe_does_not_wait(place: Locations) -> None:
     with replying(place, [busy(5)], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", "", "And now?")
-        assert waited == []
+        assert "trying again" not in told
         assert messages(assistant, session) == ["Is it open?", "And now?"]
         assert "Enter" not in told
 
 
-def test_a_reply_that_had_begun_is_not_asked_for_again(place: Locations, waited: list[float]) -> None:
+def test_a_reply_that_had_begun_is_not_asked_for_again(place: Locations) -> None:
     with replying(place, ["Half", busy(5)], [ReplyCut("it broke off")], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", "", "Is it?", "", echoes=False)
-        assert (waited, messages(assistant, session)) == ([], ["Is it open?", "Is it?"])
-        assert "tries it again" not in told
+        assert messages(assistant, session) == ["Is it open?", "Is it?"]
+        assert "trying again" not in told
 
 
 def test_who_waits_for_a_reply_is_told_so_until_its_first_word(
     place: Locations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fiftieth of the time; a reply that has begun is not broken by a sentence."""
-    monkeypatch.setattr("assistant.terminal.plain.chat._SAID_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr("assistant.turns.host._TELLS_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr("assistant.terminal.plain.chat._TELLS_EVERY_SECONDS", 0.2)
 
     async def late(_request: ReplyRequest) -> AsyncIterator[str]:
         await asyncio.sleep(0.9)

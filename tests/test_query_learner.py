@@ -16,9 +16,9 @@ from store_fixtures import Stores, document
 from test_lessons import ask
 
 from agents.backends.query_model import SHIPPED
+from assistant.learning.held_out.follow_ups import FollowUpSearch
 from assistant.learning.recipes.query.recipe import PROGRAM, QUERY, lessons_of
 from assistant.learning.training_process import Further
-from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -70,7 +70,7 @@ class Desk:
         self.meanwhile = lambda: None
         further = Further(PROGRAM, {"seed": 1}, 1, (), self.train)
         monkeypatch.setattr("assistant.learning.recipes.query.recipe.further_of", lambda _: further)
-        monkeypatch.setattr("assistant.replay.metrics.held_out_follow_ups.DECIDING", 5)
+        monkeypatch.setattr("assistant.learning.held_out.follow_ups.DECIDING", 5)
         monkeypatch.setattr(Models, "query_model_of", lambda _, adapters, threads=0: self.written(adapters))
         monkeypatch.setattr(FollowUpSearch, "__init__", lambda *_: None)  # no encoder: what is found is told
         monkeypatch.setattr(FollowUpSearch, "found", lambda _, each, alone: 1.0 if "alone" in alone else 0.2)

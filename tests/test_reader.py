@@ -19,8 +19,9 @@ from tiny_sources import tiny_berts
 from agents.base.interfaces import ReadAnswer
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.reader import FLOOR, OnnxReader
-from agents.models.reader_files import DamagedReader, Precision, ReaderUnavailable, reader_version
+from agents.models.reader_files import DamagedReader, ReaderUnavailable
 from agents.models.reader_inputs import ReaderTokenizer
+from training.reader.served_form import Precision, reader_version
 
 PAIRS = [
     ("where is the key", "the key is on the blue table"),

@@ -20,7 +20,6 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
-from agents.models.exporters.onnx_export import latin_vocabulary
 from agents.models.networks.pooling import mean_of_tokens
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import SMALL
@@ -41,6 +40,7 @@ from training.reader.batches import (
 from training.reader.export import LARGEST_MEAN_DIFFERENCE
 from training.reader.loss import class_loss, place_loss
 from training.reader.network import ReaderNetwork, base_folder, base_network
+from training.reader.served_form import latin_vocabulary
 from training.reader.served_weights import served_weights
 from training.reader.steps import ReaderTrainer
 

@@ -17,11 +17,10 @@ from assistant.commands.replay.conversations import _messages
 from assistant.learning.recipes.examples.table_rows import TableRow, read_table
 from assistant.replay.runs.dialogues import read_dialogue_sets
 from assistant.replay.runs.inputs import read_inputs
-from assistant.replay.runs.recorded_chat import Recording
 from assistant.replay.runs.steps import Steps
 from assistant.replay.streams.follow_ups import read_conversations
-from assistant.replay.streams.own_tables import question_columns
-from assistant.replay.streams.tables import table_questions
+from assistant.replay.streams.own_tables import QUESTION as COLUMNS
+from assistant.replay.streams.own_tables import columns_of, table_questions
 from stores.base.errors import VouchError, WrongUsage
 
 Files = Mapping[str, list[dict[str, Any]]]
@@ -105,7 +104,7 @@ def read(data: Path, name: str) -> object:
     if name in ("camrest", "star"):
         dialogues = read_dialogue_sets([name], data=data, splits=())
         return dialogues.sha256(), dialogues.domains, dialogues.entities
-    return read_inputs([name], data=data, splits=(), columns={}).sha256()
+    return read_inputs([name], data=data, splits=()).sha256()
 
 
 def changed(record: Any) -> Iterator[Any]:
@@ -200,24 +199,22 @@ def test_a_file_of_lines_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     file = tmp_path / "lines.txt"
     file.write_bytes(b"Who?\n\xff\n")
     with pytest.raises(WrongUsage, match=r"lines\.txt: line 2 is not UTF-8"):
-        _messages(str(file), {})
+        _messages(str(file))
     pipe(file)
     with pytest.raises(WrongUsage, match=r"lines\.txt: it cannot be read: it is a pipe"):
-        _messages(str(file), {})
+        _messages(str(file))
 
 
 def test_an_empty_table_or_file_is_told_with_what_next(tmp_path: Path) -> None:
     for name in ("none.jsonl", "none.txt"):
         (tmp_path / name).touch()
         with pytest.raises(WrongUsage, match=f"{name} (has no rows|holds no message)") as told:
-            _messages(str(tmp_path / name), {})
+            _messages(str(tmp_path / name))
         assert told.value.hint
-    (tmp_path / "blank.jsonl").write_text(json.dumps(QUESTION | {"question": " ", "context": "c"}))
+    (tmp_path / "blank.jsonl").write_text(json.dumps({"question": " ", "answers": ["a"], "context": "c"}))
     for name in ("none.jsonl", "blank.jsonl"):
         with pytest.raises(WrongUsage, match=f"{name} has no (rows|questions)") as told:
-            read_inputs(
-                [str(tmp_path / name)], data=None, splits=(), columns={"gold": "", "context": "context"}
-            )
+            read_inputs([str(tmp_path / name)], data=None, splits=())
         assert told.value.hint
 
 
@@ -236,7 +233,7 @@ def test_a_column_of_a_table_that_holds_no_text_is_told_with_its_line(column: st
     rows = [
         TableRow(row, Path("own.jsonl"), f"line {n}") for n, row in enumerate([good, good | {column: wrong}])
     ]
-    columns = question_columns(good, {})
+    columns = columns_of(Path("own.jsonl"), rows, COLUMNS)
     with pytest.raises(WrongUsage, match=f"own.jsonl, line 1: the column '{column}' holds"):
         list(table_questions(rows, columns, domain="own"))
 
@@ -250,16 +247,6 @@ def test_a_step_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
             Steps(file)
     file.write_bytes(learned + b"[" * 9_000)  # as a line that was torn
     assert len(Steps(file).learned) == 1
-
-
-def test_a_reply_that_is_none_is_not_known_and_a_recording_is_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "replies.jsonl"
-    for wrong in (5, "x", {}, [5], [{}], None):
-        file.write_text(json.dumps({"request": "k", "reply": wrong}))
-        assert Recording(file).known("k") is None
-    pipe(file)
-    with pytest.raises(WrongUsage, match="it is a pipe"):
-        Recording(file)
 
 
 def test_a_damaged_set_ends_the_command_with_2_and_one_line(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,9 @@ from cli_helpers import Vouch
 from test_replay_command import interrupt
 
 from agents.models.dialogue_generator import SHIPPED
+from assistant.learning.held_out.replies import is_sound_lesson
 from assistant.learning.recipes.run import SETTINGS
 from assistant.replay.methods.choice import MethodChoice
-from assistant.replay.metrics.held_out_replies import is_sound_lesson
 from assistant.replay.runs.dialogues import (
     DialogueReplay,
     StreamedDialogues,
@@ -75,8 +74,6 @@ def test_a_stream_keeps_dialogues_whole_and_hangs_on_its_seed(sets: Path) -> Non
     assert all(len(moment.said) == 1 + number % 2 for number, moment in enumerate(found))
     assert found == streamed(sets).turns(plan, 1)
     assert found != streamed(sets).turns(plan, 2)
-    given = streamed(sets).turns(replace(plan, order="given"), 1)
-    assert [moment.dialogue for moment in given[::2]] == [f"d{number}" for number in range(7)]
 
 
 def test_a_wrong_correction_tells_values_of_other_entities(sets: Path) -> None:
@@ -118,7 +115,7 @@ class Training:
 
 
 def over(places: Locations, sets: Path, out: Path, training: Training) -> DialogueReplay:
-    plan = ReplayPlan(methods=(DUAL,), interval=50, accuracy=1, order="given")
+    plan = ReplayPlan(methods=(DUAL,), interval=50, accuracy=1)
     return DialogueReplay(plan, streamed(sets), out, settings=Settings(), live=places, train=training)
 
 
@@ -131,7 +128,7 @@ def test_it_learns_after_each_interval_and_goes_on_where_it_was(
     training = Training()
     seen: list[int] = []
 
-    def stop(what: str, done: int, of: int, left: str = "") -> None:
+    def stop(what: str, done: int, of: int) -> None:
         seen.append(done)
         if what.startswith("dual-feedback") and "questions" in what and done == 60:
             raise KeyboardInterrupt

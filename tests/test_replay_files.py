@@ -1,14 +1,17 @@
-"""The folder of a replay: what is somebody's own there is neither written over nor deleted."""
+"""The folder of a replay and its lines: what is somebody's own stays, and a kill tears nothing."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_replay_player import hash_of
 
 from assistant.replay.storage.folder import check_folder, forget_replay, run_name
+from assistant.replay.storage.line_file import LineFile, encoded
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 PLAN = {"answers": "own", "format": 2, "methods": ["frozen", "luf:strict+hard"], "seeds": [1, 2]}
@@ -22,7 +25,7 @@ def write(folder: Path, name: str, content: str = "mine") -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("times.json", "mine"),
+        ("report.json", "mine"),
         ("runs/luf-seed-1/steps.jsonl", "{}"),
         (".git", "mine"),
         ("lock", "mine"),  # to lock it would empty it
@@ -51,7 +54,7 @@ def test_a_folder_that_is_empty_holds_a_replay_or_the_beginning_of_one_is_taken(
     for written in ("", '{"ans', json.dumps(PLAN)):
         write(tmp_path, "plan.new", written)
         check_folder(tmp_path)
-    write(tmp_path, "times.json")
+    write(tmp_path, "report.json")
     write(tmp_path, "plan.json", json.dumps(PLAN))
     check_folder(tmp_path)
 
@@ -71,14 +74,12 @@ def test_a_replay_is_forgotten_and_nothing_else(tmp_path: Path) -> None:
     within = f"runs/{run_name('luf:strict+hard', 2)}"
     for name in (*own, f"{within}/notes.txt"):
         write(tmp_path, name)
-    kept = ("plan.json", "replies.jsonl", "lock")
-    for name in kept[1:]:
-        write(tmp_path, name)
-    for name in ("steps.jsonl", "store/vouch.db", "store.making/vouch.db", "trained/a", "memory-6.db"):
+    kept = ("plan.json", "lock")
+    write(tmp_path, "lock")
+    for name in ("steps.jsonl", "store/vouch.db", "store.making/vouch.db", "trained/a"):
         write(tmp_path, f"{within}/{name}")
         write(tmp_path, f"runs/frozen-seed-1/{name}")
-    for name in ("report.json", "times.json"):
-        write(tmp_path, name)
+    write(tmp_path, "report.json")
     forget_replay(tmp_path)
     left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
     assert left == {*own, *kept, f"{within}/notes.txt"}
@@ -91,3 +92,28 @@ def test_what_cannot_be_deleted_ends_it(tmp_path: Path) -> None:
     (tmp_path / "runs" / "frozen-seed-1" / "steps.jsonl").mkdir(parents=True)
     with pytest.raises(OSError, match=r"steps\.jsonl"):
         forget_replay(tmp_path)
+
+
+# Its lines
+
+
+@pytest.mark.parametrize("torn", [b'{"torn": ', b'{"b": 2}', b"\xff\xfe\n", b"[" * 9_000 + b"\n"])
+def test_a_torn_line_is_not_there_and_the_next_one_is_whole(tmp_path: Path, torn: bytes) -> None:
+    file = LineFile(tmp_path / "f")
+    file.append({"b": 1, "a": "ä"})
+    with (tmp_path / "f").open("ab") as opened:
+        opened.write(torn)
+    again = LineFile(tmp_path / "f")
+    assert again.lines == [{"b": 1, "a": "ä"}]
+    again.append([2])
+    assert (tmp_path / "f").read_bytes() == b'{"a": "\xc3\xa4", "b": 1}\n[2]\n'
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="cannot be read: Is a directory"):
+        LineFile(tmp_path)
+
+
+def test_the_same_content_is_the_same_bytes() -> None:
+    rows: Sequence[Any] = [{"x": 1, "y": [1.5, None]}, {"y": [1.5, None], "x": 1}]
+    assert encoded(rows[0]) == encoded(rows[1]) == json.dumps(rows[0]).encode() + b"\n"

@@ -10,26 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.metrics.dialogue import (
-    bigram_overlap,
-    bleu,
-    entity_f1,
-    sentence_bleu,
-    values_covered,
-    values_in,
-)
+from assistant.learning.held_out.ranking import evidence_recall_at, ndcg_at, reciprocal_rank, success_at
+from assistant.learning.held_out.replies import entity_f1, sentence_bleu
 from assistant.replay.metrics.metrics import (
     answer_f1,
-    evidence_recall_at,
     exact_match,
-    forgetting,
     has_answer,
     holds_answer,
     matching_tokens,
-    ndcg_at,
-    reciprocal_rank,
-    success_at,
 )
+from benchmarks.twenty_rounds import forgetting
+from training.dialogue.measures import bigram_overlap, bleu, values_covered, values_in
 
 names = st.sampled_from([f"p{i}" for i in range(12)])
 founds = st.lists(names, min_size=1, max_size=12, unique=True)

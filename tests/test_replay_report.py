@@ -17,11 +17,9 @@ from cli_helpers import Vouch
 from replay_child import child_replay
 
 from assistant.commands.replay.telling import Progress
-from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.figures import (
     Estimate,
     Played,
-    curve,
     estimate,
     gains,
     means,
@@ -30,9 +28,7 @@ from assistant.replay.metrics.figures import (
 from assistant.replay.metrics.measures import MEASURES, measured
 from assistant.replay.report.report import figure, report_of, table_rows
 from assistant.replay.report.terminal_table import terminal_lines
-from assistant.replay.report.times_table import times_lines, times_rows
 from assistant.replay.report.trainings import trainings_of
-from assistant.replay.runs.player import facts_of
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
@@ -65,16 +61,7 @@ def test_measures_by_hand() -> None:
     assert found["answer R@5"] == 0  # 1417 stands in none of the texts
     assert (found["contained"], found["EM"], found["F1"]) == (1, 0, pytest.approx(0.4))  # it was in 1417
     assert found["tokens"] == 120
-    assert list(found) == [name for name in MEASURES if not name.endswith("of the set")]
-
-
-def test_what_users_said_meanwhile_takes_no_place_of_the_set() -> None:
-    said = [("", f"that is {number}") for number in range(5)]
-    orders = {"dense": [*said, *named("p2")], "fused": [*said[:4], *named("p2")], "reranked": named("p1")}
-    found = measured(question(), **orders, reply="", tokens=0, users_speak=True)
-    assert [found[f"{name} R@5"] for name in orders] == [0, 1, 0]
-    assert [found[f"{name} R@5 of the set"] for name in orders] == [1, 1, 0]
-    assert "dense R@5 of the set" not in measured(question(), **orders, reply="", tokens=0)
+    assert list(found) == list(MEASURES)
 
 
 def test_only_the_first_five_count_for_recall() -> None:
@@ -147,10 +134,6 @@ def test_a_measure_that_some_questions_lack_is_of_the_others() -> None:
     assert "EM" not in means([some], ["F1", "EM"])["all"]
 
 
-def test_a_curve_is_the_mean_of_the_window_that_ends_there() -> None:
-    assert curve([played([0, 0, 1, 1])], "F1", window=2, points=3) == [(2, 0.0), (3, 0.5), (4, 1.0)]
-
-
 # The report
 
 HOSTILE = "<script>alert('x')</script>&\"http://outside.example/"
@@ -163,22 +146,22 @@ IDENTITY = {
 }
 
 
-def steps(folder: Path, name: str, good: float, *, losses: Sequence[float] = ()) -> Steps:
+def steps(folder: Path, name: str, good: float, *, lessons: int = 0) -> Steps:
     made = Steps(folder / name)
     for number in range(9):
         figures = dict.fromkeys(MEASURES, good) | {"tokens": 100.0}
         domain = HOSTILE if number % 2 else "b"
-        made.note_asked(AskedStep(f"q{number}", "?", domain, figures, "", seconds={"turn": 0.5}))
-        if number == 5 and losses:
-            made.note_learned(LearnedStep(6, {"lessons": 6, "losses": list(losses)}, 3.0))
+        made.note_asked(AskedStep(f"q{number}", "?", domain, figures, "", seconds=0.5))
+        if number == 5 and lessons:
+            made.note_learned(LearnedStep(6, {"lessons": lessons, "best_epoch": 2}, 3.0))
     return made
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Mapping[tuple[str, int], Steps]:
     return {
-        (label, seed): steps(tmp_path, f"{place}-{seed}", good + seed / 100, losses=losses)
-        for place, (label, good, losses) in enumerate([("frozen", 0.5, ()), (HOSTILE, 0.7, [3.0, 2.0])])
+        (label, seed): steps(tmp_path, f"{place}-{seed}", good + seed / 100, lessons=lessons)
+        for place, (label, good, lessons) in enumerate([("frozen", 0.5, 0), (HOSTILE, 0.7, 6)])
         for seed in (1, 2)
     }
 
@@ -187,7 +170,7 @@ def test_the_report_tells_figures_gains_and_trainings(runs: Mapping[tuple[str, i
     told = report_of(IDENTITY, runs)
     assert told["figures"]["frozen"]["all"]["F1"]["mean"] == pytest.approx(0.515)
     assert told["gains"][HOSTILE]["last third"]["F1"]["mean"] == pytest.approx(0.2)
-    assert told["trainings"][HOSTILE]["2"] == [{"after": 6, "lessons": 6, "losses": [3.0, 2.0]}]
+    assert told["trainings"][HOSTILE]["2"] == [{"after": 6, "lessons": 6, "best_epoch": 2}]
     assert told["intervals"] == "95 %, over seeds"
     assert not re.search(r"second\W|\btime\b|took", json.dumps(told).replace("second third", ""))
 
@@ -233,8 +216,7 @@ def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, 
 
 def towns(vouch: Vouch) -> list[str]:
     found = [str(vouch.folder / "towns.jsonl"), "--passages", str(vouch.folder / "passages.jsonl")]
-    simulated = ["--judge", "simulated", "--answers", "simulated"]
-    return [*found, "--passage-column", "id=id", "--passage-column", "title=title", *simulated]
+    return [*found, "--judge", "simulated"]
 
 
 # What came of trainings
@@ -246,14 +228,14 @@ def run(
     """Trainings after every 20 questions; one that is empty found nothing to learn from."""
     made = Steps(file)
     for number in range(1, questions + 1):
-        made.note_asked(AskedStep(f"q{number}", "?", "towns", {}, "", seconds={"turn": 0.5}))
+        made.note_asked(AskedStep(f"q{number}", "?", "towns", {}, "", seconds=0.5))
         if number % 20 == 0 and number // 20 <= len(trainings):
             made.note_learned(LearnedStep(number, trainings[number // 20 - 1], seconds))
     return made
 
 
 def trained(lessons: int, best: int | None) -> dict[str, Any]:
-    return {"lessons": lessons, "best_epoch": best, "losses": [1.0]}
+    return {"lessons": lessons, "best_epoch": best}
 
 
 @pytest.mark.parametrize(
@@ -264,7 +246,7 @@ def trained(lessons: int, best: int | None) -> dict[str, Any]:
             20,
             [{}, trained(37, 3)],
             "luf: trained once, after every 20 questions, on 37 lessons; once no passage was judged to help; "
-            "1 of 1 better than the start on the questions set aside (best epoch 3)",
+            "1 of 1 better than the start, or nothing told",
         ),
     ],
 )
@@ -272,14 +254,6 @@ def test_why_a_method_is_as_the_frozen_one_or_not(
     tmp_path: Path, interval: int, trainings: list[dict[str, Any]], sentence: str
 ) -> None:
     assert trainings_of("luf", [run(tmp_path / "s", trainings)], interval=interval)["told"] == sentence
-
-
-def test_an_interval_that_nothing_was_learned_in_does_not_repeat_the_training_before() -> None:
-    class Method:
-        rounds = (LufRound(5, 1.0, 2, (0.5,)),)
-
-    assert facts_of(Method())["lessons"] == 5  # type: ignore[arg-type]
-    assert facts_of(Method(), earlier=1) == {}  # type: ignore[arg-type]
 
 
 def test_the_report_tells_it_for_each_method_that_learns(tmp_path: Path) -> None:
@@ -297,8 +271,8 @@ class Listener:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def __call__(self, what: str, done: int, of: int, left: str = "") -> None:
-        self.told.append(f"{what} {done}/{of} {left}".strip())
+    def __call__(self, what: str, done: int, of: int) -> None:
+        self.told.append(f"{what} {done}/{of}")
 
 
 @pytest.mark.slow
@@ -346,7 +320,7 @@ def report(tmp_path: Path) -> dict[str, Any]:
     return report_of(IDENTITY, runs)
 
 
-@pytest.mark.parametrize("width", [48, 240])
+@pytest.mark.parametrize("width", [90, 240])
 def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
     report: dict[str, Any], width: int
 ) -> None:
@@ -354,51 +328,8 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
     assert max(map(len, lines)) <= width
     heads = [line for line in lines if line.startswith(("all ", "last third "))]
     for label in report["figures"]:
-        assert sum(label in head for head in heads) >= 2  # in each part
-    assert sum(line.startswith("reranked R@5  ") for line in lines) == len(heads)
-    if width == 240:
-        assert len(heads) == 2
-
-
-# Over questions
-
-
-def test_the_report_has_intervals_over_questions_with_several_seeds(tmp_path: Path) -> None:
-    runs = {
-        (label, seed): steps(tmp_path, f"{place}-{seed}", good)
-        for place, (label, good) in enumerate([("frozen", 0.5), (HOSTILE, 0.75)])
-        for seed in (1, 2)
-    }
-    told_of = report_of(IDENTITY, runs)
-    assert told_of["over_questions"]["gains"][HOSTILE]["all"]["F1"] == {"low": 0.25, "high": 0.25}
-    one = report_of({**IDENTITY, "seeds": [1]}, {("frozen", 1): runs["frozen", 1]})
-    assert one["over_questions"] == {}
-
-
-# Times
-
-
-TIMES = {
-    "frozen, seed 1": {"questions": 60, "turn": 37.55, "search": 0.937, "model": 0, "training": 0},
-    "luf:strict+hard, seed 1": {"questions": 60, "turn": 141.25, "search": 1.2, "model": 0, "training": 12},
-}
-
-
-def test_times_are_a_table_with_its_unit_whose_numbers_stay_whole() -> None:
-    assert times_rows(TIMES) == [
-        ["seconds", "questions", "turn", "search", "model", "training"],
-        ["frozen, seed 1", "60", "37.5", "0.9", "0.0", "0.0"],
-        ["luf:strict+hard, seed 1", "60", "141.2", "1.2", "0.0", "12.0"],
-    ]
-    wide, narrow = times_lines(TIMES, width=100), times_lines(TIMES, width=54)
-    assert wide[:3] == [
-        "seconds                  questions   turn  search  model  training",
-        "frozen, seed 1                  60   37.5     0.9    0.0       0.0",
-        "luf:strict+hard, seed 1         60  141.2     1.2    0.0      12.0",
-    ]
-    assert narrow[2] == "luf:strict…         60  141.2     1.2    0.0      12.0"
-    assert max(map(len, narrow)) <= 54
-    assert "hearing: what users say afterwards" in " ".join(wide)
+        assert sum(label[:23] in head for head in heads) >= 2  # in each part
+    assert sum(line.startswith("reranked R@5  ") for line in lines) == len(heads) == 6
 
 
 # Without a terminal

@@ -13,16 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judge
-from assistant.replay.simulation.participants import (
+from assistant.replay.methods.simulated_judge import (
     RIGHT_ON_IRRELEVANT,
-    FeedbackKind,
-    SimulatedAnswerer,
     SimulatedJudge,
     draws,
     gold_truth,
 )
 from assistant.replay.streams.datasets import ReplayQuestion
-from experiments.feedback import feedback_counts, simulated_feedback
+from experiments.feedback import FeedbackKind, feedback_counts, simulated_feedback
+from experiments.simulated_chat import SimulatedAnswerer
 from stores.base.passages import Passage
 
 MANY = 4_000  # passages of one question
@@ -40,10 +39,6 @@ CANDIDATES = [named(number) for number in range(1, MANY + 1)]
 
 def is_even(question: str, found: Passage) -> bool:
     return found.passage_id % 2 == 0
-
-
-def is_fourth(question: str, found: Passage) -> bool:
-    return found.passage_id % 4 == 0
 
 
 def labels(judge: Judge, candidates: Sequence[Candidate] = CANDIDATES) -> list[str]:
@@ -70,11 +65,8 @@ def test_it_is_as_accurate_as_told(accuracy: float) -> None:
 
 
 def test_one_of_accuracy_1_reproduces_the_oracle() -> None:
-    judge = SimulatedJudge(1.0, 1, is_relevant=is_even, is_answer=is_fourth)
-    expected = [
-        "answer" if n % 4 == 0 else "relevant" if n % 2 == 0 else "irrelevant" for n in range(1, MANY + 1)
-    ]
-    assert labels(judge) == expected
+    expected = ["answer" if n % 2 == 0 else "irrelevant" for n in range(1, MANY + 1)]
+    assert labels(SimulatedJudge(1.0, 1, is_relevant=is_even)) == expected
 
 
 @given(accuracies, st.integers(0, 5), st.permutations(CANDIDATES[:12]), st.integers(1, 12))
@@ -93,8 +85,7 @@ def test_judging_again_says_the_same_in_any_order_and_any_call(
 def test_what_is_right_stays_right_at_a_higher_accuracy(one: float, other: float, seed: int) -> None:
     some = CANDIDATES[:30]
     low, high = (
-        labels(SimulatedJudge(accuracy, seed, is_relevant=is_even, accuracy_on_irrelevant=0.98), some)
-        for accuracy in sorted((one, other))
+        labels(SimulatedJudge(accuracy, seed, is_relevant=is_even), some) for accuracy in sorted((one, other))
     )
     right = labels(SimulatedJudge(1.0, seed, is_relevant=is_even), some)
     assert all(h == r for wrong, h, r in zip(low, high, right, strict=True) if wrong == r)
@@ -112,21 +103,8 @@ def test_draws_are_the_same_on_every_machine() -> None:
     assert draws(1, "Who?", replace(passage(1), external_id="p1"))[:2] == PINNED
 
 
-def test_scores_are_the_truth_blurred() -> None:
-    judge = SimulatedJudge(0.5, 1, is_relevant=is_even, is_answer=is_fourth)
-    said = scores(judge, CANDIDATES)
-    # Beta(a, b) for (9, 1), (5, 5), (1, 9): mean a / (a + b), variance ab / ((a + b)^2 (a + b + 1))
-    for group, mean, variance in (
-        (said[3::4], 0.9, 9 / 1100),
-        (said[1::4], 0.5, 25 / 1100),
-        (said[0::2], 0.1, 9 / 1100),
-    ):
-        assert sum(group) / len(group) == pytest.approx(mean, abs=3 * math.sqrt(variance / len(group)))
-        assert all(0 <= score < 1 for score in group)
-
-
 def test_scores_around_the_verdict_tell_nothing_more_than_it() -> None:
-    judge = SimulatedJudge(0.5, 1, is_relevant=is_even, blurs="verdict")
+    judge = SimulatedJudge(0.5, 1, is_relevant=is_even)
     missed, found = [], []
     for verdict in judge.judge("Who?", CANDIDATES[1::2]).verdicts:
         assert verdict

@@ -228,7 +228,7 @@ def test_the_same_users_space_by_another_encoder_shows_what_is_that_users_alone(
     stores.say(bob, "cat of bob")
     stores.indexer(encoder_version="newer").catch_up()
     [said], [of_bob] = stores.texts(own_space(ann)), stores.texts(own_space(bob))
-    by_newer = stores.spaces(encoder_version="newer").same_as(stores.spaces().of(ann))
+    by_newer = stores.spaces().of(ann).by(stores.spaces(encoder_version="newer"))
     assert [i for i, _ in by_newer.nearest(query("cat"), 5)] == [said]
     assert everything_shown(by_newer, [said, of_bob], "cat") == {said}
 

@@ -18,7 +18,7 @@ from screen_fixtures import HOLD, on_screen
 from scripted_server import ScriptedServer, cuts, says
 
 from assistant.terminal.app.app import ChatApp
-from assistant.terminal.engine.retrying import wait_seconds
+from assistant.turns.host import wait_seconds
 from stores.base.errors import ModelBusy
 from stores.database.tables import Turn
 

@@ -33,7 +33,7 @@ def line(event: str, *, level: str = "info", second: int = 0, **values: Any) -> 
     return {
         "time": f"2026-11-21T12:00:{second:02}.000+00:00",
         "level": level,
-        "logger": "assistant.turns.player",
+        "logger": "assistant.turns.host",
         "event": event,
         "fields": values,
     }

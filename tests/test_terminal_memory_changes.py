@@ -328,11 +328,13 @@ async def test_whom_the_settings_name_decides_a_proposal(tmp_path: Path, key: st
         weighs_without_a_model(chat)
 
         def proposed(assistant: Assistant, _user: int) -> None:
-            assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="ann"))
+            assistant.given.settings = replace(
+                assistant.given.settings, memory=MemorySettings(curators="ann")
+            )
             bob = assistant.stores.journal.user_id("bob")
             put_claim(assistant, bob, text="The lift works.")
-            assistant.turns.player.remember(bob, lambda _learned: None)
-            assistant.turns.player.settle()
+            assistant.turns.host.remember(bob, lambda _learned: None)
+            assistant.turns.host.settle()
 
         await stored(chat, proposed)
         await opened(chat)

@@ -25,8 +25,8 @@ from agents.base.sentences import sentences
 from agents.memory.reader_curator import ReaderCurator
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.search.searching import Searching
-from assistant.terminal.engine.notices import learned_line
 from assistant.terminal.facts.memory_history import history_as_json, history_lines
+from assistant.turns.notices import learned_line
 from stores.base.passages import Passage
 from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims

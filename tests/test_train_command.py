@@ -31,11 +31,11 @@ from assistant.cli import cli
 from assistant.commands.training.train import Duration
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
+from assistant.learning.held_out.bootstrap import Promotion
+from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.learner import Learner
 from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, over, weights_at
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
-from assistant.replay.metrics.bootstrap import Promotion
-from assistant.replay.metrics.held_out import Comparison
 from assistant.settings.config import (
     EncoderSettings,
     LearningSettings,
@@ -266,7 +266,7 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 assistant = Assistant(Settings(), find_locations({}, data=sys.argv[1]), offline=True)
-print(assistant.rounds.begin("retriever", {"training": "another"}), flush=True)
+print(assistant.stores.rounds.begin("retriever", {"training": "another"}), flush=True)
 sys.stdin.read()
 """
 
@@ -529,7 +529,7 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
         given.update(how)
         return Comparison(Promotion(False, "Refused."), 0)
 
-    monkeypatch.setattr("assistant.replay.metrics.held_out.compare", compare)
+    monkeypatch.setattr("assistant.learning.held_out.retrieval.compare", compare)
     monkeypatch.setattr("agents.models.encoders.prepared.OnnxEncoder", TrainedEncoder)
     (tmp_path / "model.onnx").write_text(f"model.onnx {GOOD}")
     assistant = fake(

@@ -88,11 +88,11 @@ class Chat:
             session_id,
             ask=lambda: self.answer,
             is_asked=is_asked,
-            learn=lambda: self.assistant.turns.player.remember(self.user_id, lambda learned: None),
+            learn=lambda: self.assistant.turns.host.remember(self.user_id, lambda learned: None),
         )
 
     def says(self, message: str) -> None:
-        self.assistant.turns.player.play(
+        self.assistant.turns.host.play(
             self.user_id, self.commands.session_id, message, watch=lambda event: None
         )
 
@@ -206,8 +206,8 @@ def test_a_message_whose_weighing_failed_is_told_and_asked_about(chat: Chat) -> 
     chat.agents.failure = ModelUnreachable("the model is away")
     chat.agents.goes_on.set()
     chat.says(LOCKER)
-    chat.assistant.turns.player.remember(chat.user_id, lambda learned: None)
-    chat.assistant.turns.player.settle()
+    chat.assistant.turns.host.remember(chat.user_id, lambda learned: None)
+    chat.assistant.turns.host.settle()
     chat.answer = "n"
     told = chat.undo()
     assert told[0].startswith("Your last message is not checked yet, again after ")

@@ -48,7 +48,8 @@ def answered(stores: Stores, user: int, *versions: int) -> int:
 
 def assistant_of(stores: Stores) -> Any:
     """What /why asks of one."""
-    return SimpleNamespace(journal=stores.journal, catalogue=stores.catalogue, trained_behind=lambda *_: {})
+    turns = SimpleNamespace(trained_behind=lambda *_: {})
+    return SimpleNamespace(stores=stores, turns=turns)
 
 
 def why(stores: Stores, user: int, turn: int) -> list[str]:

@@ -78,7 +78,7 @@ def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
             )
     if not asks_server:
         return Check("chat model", "ok", f"{model.label} {where}, not asked", "--online asks it.")
-    reply = assistant.turns.player.ask_model("Answer with the word yes.")
+    reply = assistant.turns.host.ask_model("Answer with the word yes.")
     return Check("chat model", "ok", f"{model.label} {where} answers ({len(reply)} characters)")
 
 

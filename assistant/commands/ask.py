@@ -11,7 +11,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
 from stores.base.clock import stamp
-from stores.base.errors import VouchError, WrongUsage
+from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def command(
         if within is not None:
             assistant.stores.library.named(user_id, within)  # says what it is not
             message = f"{naming(within)} {message}"
-        session = session_id if session_id is not None else None
+        session = session_id
         if last:
             session = assistant.stores.journal.last_session(user_id)
         if session is None:
@@ -115,7 +115,7 @@ def command(
             elif isinstance(event, Accepted):
                 accepted.append(event)
 
-        finished = assistant.turns.player.play(
+        finished = assistant.turns.host.play(
             user_id, session, message, watch=watch, material=material, timeout_seconds=call.timeout_seconds
         )
         if call.as_json:
@@ -178,14 +178,12 @@ def command(
 
 def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
     """Has what was stated remembered; the answer stands, whatever becomes of that."""
-    from assistant.terminal.engine.notices import Notices
+    from assistant.turns.notices import Notices
 
     notices = Notices("vouch memory undo")
-    assistant.turns.player.remember(user_id, notices.put)
-    try:
-        assistant.turns.player.settle()
-    except VouchError as error:
-        call.tell(f"Not remembered yet: {error.message}")
+    assistant.turns.host.remember(user_id, notices.put)
+    if waits_for := assistant.turns.host.settled():
+        call.tell(f"Not remembered yet: {waits_for}")
     for line in notices.take():
         call.tell(_wrapped(line))
 

@@ -11,5 +11,6 @@ outcome            what a round came to
 lineage            what a round is made from, and what of that has changed since
 dual_encoder_swap  a candidate that encodes passages too: all of them anew, then the swap
 training_process   the process that trains, told to end when it must
-recipes/           a folder a recipe, and what their programs share
+held_out/          whether a candidate may go live: compared on what neither was trained on
+recipes/           the programs that train a model, and what they share
 """

@@ -19,7 +19,7 @@ from stores.learning.rounds import Require
 
 if TYPE_CHECKING:
     from assistant.learning.dual_encoder_swap import BothSides
-    from assistant.replay.metrics.held_out import Comparison
+    from assistant.learning.held_out.retrieval import Comparison
     from assistant.settings.config import LearningSettings
     from assistant.wiring.parts.given import Given
     from assistant.wiring.parts.models import Models

@@ -19,7 +19,7 @@ import platform
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from importlib import metadata
@@ -32,9 +32,6 @@ from stores.base.secrets import HIDDEN
 
 _OURS = ("assistant", "agents", "stores")  # packages whose events are written without anyone's text in them
 
-_COMMANDS = frozenset(
-    "ask chat ingest memory list show forget undo export import feedback train replay serve doctor".split()
-)
 _TELLING_OPTIONS = frozenset(  # whose values say much about a crash and nothing about a person's secrets
     "--data --settings --session --timeout --scope --kind --since --limit --recipe --budget --passage".split()
 )
@@ -189,14 +186,19 @@ def _plain(value: object, *, with_text: bool) -> object:
 
 
 def write_crash_report(
-    state: Path, error: BaseException, *, argv: Sequence[str] | None = None, with_text: bool = False
+    state: Path,
+    error: BaseException,
+    *,
+    argv: Sequence[str] | None = None,
+    commands: Collection[str] = (),
+    with_text: bool = False,
 ) -> Path:
     """Writes down what is known of a defect, for its reader to send or not: returns the report's path.
 
     It holds the way to the error, versions and the command, and nobody's words: of the command only
     what is known to be harmless, and the error's own message, which may quote anything, only
     `with_text`. When the state directory takes no file the report goes to the directory for temporary
-    ones; raises OSError when that takes none either.
+    ones; raises OSError when that takes none either. commands: the names of all commands.
     """
     moment = datetime.now(UTC)
     report = "\n".join(
@@ -204,7 +206,7 @@ def write_crash_report(
             "Vouch ended by a defect of its own.",
             "",
             f"time      {moment.isoformat(timespec='seconds')}",
-            f"command   {' '.join(telling_arguments(sys.argv if argv is None else argv))}",
+            f"command   {' '.join(telling_arguments(sys.argv if argv is None else argv, commands))}",
             f"python    {sys.version.split()[0]}",
             f"platform  {platform.platform()}",
             f"terminal  {os.environ.get('TERM', 'none')}",
@@ -224,7 +226,7 @@ def write_crash_report(
         return _write_new(Path(gettempdir()) / f"vouch-{name}", content)
 
 
-def telling_arguments(argv: Sequence[str]) -> list[str]:
+def telling_arguments(argv: Sequence[str], commands: Collection[str] = ()) -> list[str]:
     """A command line fit for a report: what was to be done, without keys and without anyone's words.
 
     Commands, names of options, and values of options known to be harmless stay; the rest is only counted.
@@ -235,7 +237,7 @@ def telling_arguments(argv: Sequence[str]) -> list[str]:
     for argument in argv[1:]:
         option, equals, value = argument.partition("=")
         if texts_only or not re.fullmatch(r"--?[A-Za-z][A-Za-z-]*|--", option):
-            keeps = not texts_only and (before in _TELLING_OPTIONS or argument in _COMMANDS)
+            keeps = not texts_only and (before in _TELLING_OPTIONS or argument in commands)
             told.append(argument if keeps else str(TextField(argument)))
             before = ""
         elif not option.startswith("--") and len(option) > 2:  # flags as one, or a value glued to its option

@@ -7,5 +7,6 @@ knowledge_talk    the same of a turn over a knowledge base
 turn_in_progress  what a turn has come to know so far
 settled           words that became knowledge answer no more as a message
 provenance        memories that say it in other words than their user
-player            plays turns for a program without an event loop of its own
+host              plays turns for whoever has a person before it, and has what was stated remembered
+notices           what was learned, with the way back
 """

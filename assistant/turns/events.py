@@ -1,6 +1,9 @@
 """What a turn tells those who watch it, in the order in which it happens.
 
 Accepted, Searched, Chosen, Thinks ..., Wrote ..., Finished
+
+The host adds what it alone knows: `NoWord` between `Accepted` and the first `Wrote`; behind a `Finished` that
+is not the last, `Busy`.
 """
 
 from __future__ import annotations
@@ -70,4 +73,20 @@ class Finished:
     command: str = ""  # of the chat, that the answer offers to an order; its own models alone offer any
 
 
-Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished
+@dataclass(frozen=True)
+class NoWord:
+    """Nothing of a reply has come for so long; told once a second."""
+
+    seconds: float  # since the message is durable
+    asked_seconds: float  # since the model was asked; 0.0 before
+
+
+@dataclass(frozen=True)
+class Busy:
+    """The model refused for now, and is asked again; told once a second, and at last with nothing left."""
+
+    left: int  # seconds until then
+    whole: int  # seconds of this wait
+
+
+Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished | NoWord | Busy

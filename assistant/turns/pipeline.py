@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
@@ -112,28 +113,30 @@ class TurnPipeline:
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
         with self._answers_first.answering():
-            turn = self._events(user_id, session_id, message, material, instead_of)
-            async with aclosing(turn) as events:
+            message, material = well_formed(message).strip(), well_formed(material)
+            if not message:
+                raise WrongUsage("the message is empty")
+            asked = await self._on_thread(documents_named, message, user_id, self._documents_called)
+            accept = partial(
+                self._journal.accept,
+                user_id,
+                session_id,
+                message,
+                parts=self._cut(message),
+                material=material,
+                learns=self._learns and asked[1] is None,  # what asks of a document states nothing
+                instead_of=instead_of,
+            )
+            accepted = await asyncio.get_running_loop().run_in_executor(self._model_thread, accept)
+            answer = self._answer(user_id, accepted, message, asked, material)
+            async with aclosing(answer) as events:
                 async for event in events:
                     yield event
 
-    async def _events(
-        self, user_id: int, session_id: int, message: str, material: str, instead_of: int | None
+    async def _answer(
+        self, user_id: int, accepted: Kept, message: str, asked: tuple[str, list[int] | None], material: str
     ) -> AsyncGenerator[Event]:
-        message, material = well_formed(message).strip(), well_formed(material)
-        if not message:
-            raise WrongUsage("the message is empty")
-        asked = await self._on_thread(documents_named, message, user_id, self._documents_called)
-        accepted = await self._on_thread(
-            self._journal.accept,
-            user_id,
-            session_id,
-            message,
-            parts=self._cut(message),
-            material=material,
-            learns=self._learns and asked[1] is None,  # what asks of a document states nothing
-            instead_of=instead_of,
-        )
+        """What follows a message that is kept. asked: as of `_way`."""
         turn = TurnInProgress(accepted.turn_id)
         try:
             yield Accepted(accepted.turn_id, accepted.session_id)
@@ -239,7 +242,7 @@ class TurnPipeline:
 
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
+        return await loop.run_in_executor(self._model_thread, partial(work, *args, **kwargs))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Ways of searching that are compared with the product's; each is a `Method` of a replay.
 
+searching             searches that the product does not make
+luf_variants          luf with other losses, other memory, or both sides trained
 writers               chat models that write for a search
 simulated_writers     writers of stated quality
 query2doc             searched with a passage that a chat model makes up

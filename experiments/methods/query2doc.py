@@ -9,12 +9,12 @@ and 3 (four examples in the prompt; the question five times for sparse search). 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel, closed_object
 from agents.prompts.weighing import quoted
-from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, Method, Search
+from experiments.methods.searching import ranked_by
 from experiments.methods.writers import ChatWriter, Writer
 
 REPEATS = 5  # of the question, in the words
@@ -71,33 +71,26 @@ def chat_writer(chat: ChatModel) -> ChatWriter:
     return ChatWriter(chat, messages=messages, schema=SCHEMA, read=read)
 
 
-class Query2Doc:
+class Query2Doc(Method):
     """Searches with the question and a pseudo-document."""
-
-    hears_users = False
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    @property
-    def name(self) -> str:
-        return f"query2doc by {self._writer.name}"
-
     def retrieve(self, question: Asked, search: Search) -> Found:
         """See `Method`. Where nothing was written, the question is searched with as it is."""
         written = self._writer.write(question)
-        began = time.perf_counter()
         text = " ".join(written.texts)
-        (vector,) = search.encode([self.dense_text(question.text, text) if text else question.text])
+        (vector,) = search.encoder.encode_queries(
+            [self.dense_text(question.text, text) if text else question.text]
+        )
         words = self.sparse_texts(question.text, text) if text else question.text
-        ranked = search.ranked(words, vector, question=question.text, without=question.without)
+        ranked = ranked_by(search, words, vector, question)
         return Found(
             ranked.fused,
             ranked.dense,
             vector,
-            time.perf_counter() - began,
             tokens=written.tokens,
-            model_seconds=written.seconds,
         )
 
     def dense_text(self, question: str, text: str) -> str:
@@ -110,6 +103,3 @@ class Query2Doc:
         if question == text:
             return {question: REPEATS + 1.0}
         return {question: float(REPEATS), text: 1.0}
-
-    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
-        """Learns nothing."""

@@ -8,7 +8,6 @@ retrieval. The example is ours.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -19,7 +18,8 @@ from agents.base.chat_interfaces import ChatMessage, ChatModel, closed_object
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Candidate, Vector, Vectors
 from agents.prompts.weighing import quoted
-from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, Method, Search
+from experiments.methods.searching import ranked_by
 from experiments.methods.writers import ChatWriter, Writer
 
 REWRITES = 2
@@ -58,39 +58,26 @@ def chat_writer(chat: ChatModel) -> ChatWriter:
     return ChatWriter(chat, messages=messages, schema=SCHEMA, read=read)
 
 
-class QueryRewrite:
+class QueryRewrite(Method):
     """Searches with each rewrite, and fuses."""
-
-    hears_users = False
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    @property
-    def name(self) -> str:
-        return f"query-rewrite by {self._writer.name}"
-
     def retrieve(self, question: Asked, search: Search) -> Found:
         """See `Method`. The question itself stands in where nothing was written."""
         written = self._writer.write(question)
-        began = time.perf_counter()
         queries = written.texts[:REWRITES] or (question.text,)
-        vectors = search.encode(queries)
+        vectors = search.encoder.encode_queries(queries)
         each = [
-            search.ranked(query, vector, question=question.text, without=question.without)
-            for query, vector in zip(queries, vectors, strict=True)
+            ranked_by(search, query, vector, question) for query, vector in zip(queries, vectors, strict=True)
         ]
         return Found(
             fused_by_rank([ranked.fused for ranked in each], keep=search.keep),
             fused_by_rank([ranked.dense for ranked in each], keep=search.keep),
             mean_vector(vectors),
-            time.perf_counter() - began,
             tokens=written.tokens,
-            model_seconds=written.seconds,
         )
-
-    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
-        """Learns nothing."""
 
 
 def fused_by_rank(rankings: Sequence[Sequence[Candidate]], *, keep: int) -> tuple[Candidate, ...]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Method, Search
+from experiments.methods.searching import ranked_by
 
 Template = Callable[[str], str]
 Numbers = npt.NDArray[np.float64]
@@ -109,10 +110,8 @@ class TemplatePolicy:
         self.weights += self._rate * step / len(taken)
 
 
-class Rafe:
+class Rafe(Method):
     """Searches with one template's rewrite, drawn by the policy."""
-
-    hears_users = False
 
     def __init__(
         self, *, seed: int, templates: Mapping[str, Template] = TEMPLATES, learning_rate: float = 4.0
@@ -123,27 +122,23 @@ class Rafe:
         self.policy = TemplatePolicy(len(templates), learning_rate=learning_rate)
         self._taken: dict[str, int] = {}  # template by question, until the policy has learned from it
 
-    @property
-    def name(self) -> str:
-        return f"rafe-style, {len(self._templates)} templates, seed {self._seed}"
-
     def retrieve(self, question: Asked, search: Search) -> Found:
         """See `Method`. What is drawn is a function of seed, question and what was learned before."""
-        began = time.perf_counter()
         action = self._drawn(question)
         self._taken[question.id] = action
         rewrite = self._templates[action](question.text) or question.text
-        (vector,) = search.encode([rewrite])
-        ranked = search.ranked(rewrite, vector, question=question.text, without=question.without)
-        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began)
+        (vector,) = search.encoder.encode_queries([rewrite])
+        ranked = ranked_by(search, rewrite, vector, question)
+        return Found(ranked.fused, ranked.dense, vector)
 
-    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
+    def learn(self, judged: Sequence[JudgedQuestion]) -> Mapping[str, Any]:
         """One step of the policy; questions without a judgement count for nothing."""
         known = [(each, self._taken.pop(each.asked.id, None)) for each in judged]
         told = [(each, action) for each, action in known if action is not None and each.judgements]
         self.policy.learn(
             [(each.asked.text, action) for each, action in told], [reward(each) for each, _ in told]
         )
+        return {}
 
     def preferences(self, question: str) -> dict[str, float]:
         """How probable each template is for a question, by its name."""

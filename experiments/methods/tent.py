@@ -9,13 +9,13 @@ experiments/methods/entropy_minimisation.py, which is handed in here.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Protocol
 
 from agents.base.interfaces import Vectors
 from assistant.replay.methods.luf import VectorsOf
-from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, Method, Search
+from experiments.methods.searching import nearest
 from stores.vectors.exact import read_vectors
 
 _FLOAT_BYTES = 4
@@ -31,10 +31,8 @@ class Adapting(Protocol):
         """One step on a batch; the entropy before it. documents: for each question (k, D), what it found."""
 
 
-class Tent:
+class Tent(Method):
     """Searches, adapts, and searches again."""
-
-    hears_users = False
 
     def __init__(self, adapting: Adapting, vectors_of: VectorsOf, *, nearest: int = 20) -> None:
         """nearest: k, the passages whose entropy is minimised."""
@@ -43,18 +41,13 @@ class Tent:
         self._nearest = nearest
         self.entropies: list[float] = []  # before each step, in nats
 
-    @property
-    def name(self) -> str:
-        return f"tent, {self._nearest} nearest, batch 1"
-
     def retrieve(self, question: Asked, search: Search) -> Found:
-        began = time.perf_counter()
         (vector,) = self._adapting.encode([question.text])
-        first = search.dense(vector, without=question.without)[: self._nearest]
+        first = nearest(search, vector, question)[: self._nearest]
         self._take(question.text, [candidate.passage.version_id for candidate in first])
         (vector,) = self._adapting.encode([question.text])
         ranked = search.ranked(question.text, vector, without=question.without)
-        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began)
+        return Found(ranked.fused, ranked.dense, vector)
 
     def _take(self, text: str, version_ids: Sequence[int]) -> None:
         """One step on a question that found several."""
@@ -64,6 +57,3 @@ class Tent:
             return  # there is nothing to be unsure of
         documents = read_vectors(stored, len(stored[0]) // _FLOAT_BYTES)
         self.entropies.append(self._adapting.step([text], [documents]))
-
-    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
-        """Learns nothing from labels."""

@@ -19,6 +19,7 @@ _MEMORY_WORDS = (
     "bad_alloc",
     "bad allocation",
     "not enough memory",
+    "error return without exception set",  # of Python, where none was left to say so
     "failed to map segment",  # of a library that is loaded
     "out of memory",
 )

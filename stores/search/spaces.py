@@ -63,10 +63,6 @@ class Spaces:
         """The entities of one knowledge base, which `KnowledgeBases` hands out to those who may see it."""
         return Space(self, base.space, shared=())
 
-    def same_as(self, space: Space) -> Space:
-        """The space of the same user by these vectors. space: by those of another encoder version."""
-        return space.by(self)
-
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
         if space == SHARED and (index := self._shared_index.to_search(sql)) is not None:

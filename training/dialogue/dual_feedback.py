@@ -39,6 +39,7 @@ from agents.losses.dual_feedback import Reading, marginal, negative, poor_reply,
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_inputs import MOST_ROWS, DialogueInputs
 from agents.models.networks.dialogue import ReplyLayer
+from assistant.learning.held_out.replies import entity_f1
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Moment, encoded_text, moments, values_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
@@ -50,12 +51,12 @@ from assistant.learning.recipes.training_state import (
     restore_optimizer,
     write_checkpoint,
 )
-from assistant.replay.metrics.dialogue import bigram_overlap, entity_f1, values_covered, values_in
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity
 from training.dialogue.entity_retriever import supervised
+from training.dialogue.measures import bigram_overlap, values_covered, values_in
 
 METHODS = ("full", "positive", "marginal", "attention", "distant")
 NEGATIVES = ("rank_overlap", "rank_f1", "worst_overlap", "worst_f1")

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.networks.dialogue import DialogueNetwork, Shape
+from assistant.learning.held_out.replies import entity_f1
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.dialogue.steps import BATCH, ROWS, TaskModel, optimizer_of, train_step
@@ -42,11 +43,11 @@ from assistant.learning.recipes.training_state import (
     restore_optimizer,
     write_checkpoint,
 )
-from assistant.replay.metrics.dialogue import bleu, entity_f1, values_in
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from training.dialogue.fusion_in_decoder import FusionInDecoder
+from training.dialogue.measures import bleu, values_in
 
 STATE, BEST = "state.safetensors", "dialogue.safetensors"
 

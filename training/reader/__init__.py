@@ -10,4 +10,5 @@ mine_negatives   hard negatives by the product's whole search: python -m trainin
 fit_sorting      the sort head alone, fitted to phrases: python -m training.reader.fit_sorting
 train            python -m training.reader.train
 export           its served form: python -m training.reader.export
+served_form      what that is made of
 """

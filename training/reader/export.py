@@ -23,20 +23,16 @@ import numpy.typing as npt
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from agents.models.exporters.onnx_export import (
     exporting,
-    latin_vocabulary,
-    quantise,
     whole_folder,
     write_onnx,
 )
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import (
-    Precision,
     ReaderDescription,
     ReaderUnavailable,
-    read_facts,
-    reader_version,
 )
 from agents.models.reader_inputs import ReaderTokenizer, Window, batch_of
+from training.reader.served_form import Precision, latin_vocabulary, quantise, read_facts, reader_version
 
 if TYPE_CHECKING:
     from training.reader.network import ReaderNetwork

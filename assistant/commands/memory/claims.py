@@ -240,11 +240,11 @@ def claim_as_json(claim: StatedClaim) -> dict[str, Any]:
 
 
 def _learn(assistant: Assistant, user_id: int, call: Invocation) -> None:
-    from assistant.terminal.engine.notices import Notices
+    from assistant.turns.notices import Notices
 
     notices = Notices("vouch memory undo")
-    assistant.turns.player.remember(user_id, notices.put)
-    assistant.turns.player.settle()
+    assistant.turns.host.remember(user_id, notices.put)
+    assistant.turns.host.settle()
     for line in notices.take():
         call.tell(line)
 

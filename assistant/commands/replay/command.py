@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from assistant.cli import common_options
-from assistant.commands.replay.checks import check_options, check_replies, must_be_no_sessions
 from assistant.commands.replay.disk import disk_told
-from assistant.commands.replay.parameters import LOSSES, AtLeast, Column, Limit, Pair, Place, Seeds, Share
+from assistant.commands.replay.parameters import Limit, Place, Seeds, Share
 from assistant.commands.replay.streams import replay_of
 from assistant.commands.replay.telling import Progress, give_report
 from assistant.invocation import Invocation, Words, time_limit
 from stores.base.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.replay.runs.replay import Replay
+
+# Options that a comparison of two models cannot have, and those that only a comparison has
+_OF_SETS = (
+    *("sets", "split", "passages", "method", "judge", "accuracy", "interval", "seeds", "first"),
+    *("out", "fresh"),
+)
+_OF_A_COMPARISON = ("newest", "up_to")
 
 
 @click.command("replay")
@@ -25,27 +35,22 @@ from stores.base.errors import WrongUsage
 @click.option("--sets", type=Place(), metavar="DIR", help="The folder of the named sets.")
 @click.option(
     "--split",
-    "splits",
     multiple=True,
     metavar="NAME",
     help="Of the sets, such as train, dev or test where a set has it; again for more. By default test, of "
     "squad dev.",
 )
-@click.option("--column", "columns", multiple=True, type=Column(), help="Where a table has what: text=ask.")
 @click.option("--passages", type=Place(), metavar="FILE", help="A table of passages.")
-@click.option("--passage-column", "passage_columns", multiple=True, type=Column(), help="As --column, of it.")
 @click.option(
     "--method",
-    "methods",
     multiple=True,
     metavar="NAME",
-    help="luf, luf:strict or frozen; again for more. By default luf; frozen is always played, too. "
-    "dual-feedback plays task dialogues and unirag conversations, each alone.",
+    help="luf or frozen; by default luf; frozen is always played, too. dual-feedback plays task dialogues "
+    "and unirag conversations, each alone.",
 )
-@click.option("--losses", default=LOSSES, metavar="NAMES", help=f"Of luf; by default {LOSSES}.")
 @click.option(
     "--judge",
-    type=click.Choice(["reader", "simulated", "model"]),
+    type=click.Choice(["reader", "simulated"]),
     default="reader",
     help="Who says which passages help; by default reader, the built-in one.",
 )
@@ -56,38 +61,26 @@ from stores.base.errors import WrongUsage
     help="Of the simulated judge, or of corrections, 0 to 1; by default 0.9.",
 )
 @click.option(
-    "--answers",
-    type=click.Choice(["own", "simulated"]),
-    default="own",
-    help="Who answers; by default own: as in a chat.",
-)
-@click.option(
-    "--interval", type=AtLeast(0), default=400, help="Questions between trainings; by default 400. 0: never."
-)
-@click.option(
-    "--remembers",
-    type=click.Choice(["all", "last"]),
-    default="all",
-    help="What luf is trained on; by default all.",
+    "--interval",
+    type=click.IntRange(min=0),
+    default=400,
+    metavar="N",
+    help="Questions between trainings; by default 400. 0: never.",
 )
 @click.option("--seeds", type=Seeds(), default=(1,), help="As many runs of each method; by default 1.")
 @click.option(
-    "--order",
-    type=click.Choice(["given", "seeded", "drift"]),
-    default="drift",
-    help="Of the questions; by default drift, topic by topic.",
+    "--first",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="So many questions of each set; by default all.",
 )
-@click.option("--first", type=AtLeast(1), metavar="N", help="So many questions of each set; by default all.")
-@click.option("--min-judged", type=AtLeast(0), default=5, help="Passages judged at least; by default 5.")
-@click.option("--training", multiple=True, type=Pair(), help="Of the training: learning_rate=3e-5.")
-@click.option("--replies", type=Place(), metavar="FILE", help="Chat models' recording.")
 @click.option("--model", metavar="A", type=Words(), help="Compared: live, previous, a version, a name.")
 @click.option("--against", metavar="B", type=Words(), help="The model that A is compared with.")
 @click.option("--changed", is_flag=True, help="Only messages that A and B answer differently.")
 @click.option("--up-to", type=int, metavar="TURN", hidden=True, help="Of a session, no turn behind this one.")
 @click.option(
     "--newest",
-    type=AtLeast(1),
+    type=click.IntRange(min=1),
     metavar="N",
     help="Of a session or file compared, only the last N messages.",
 )
@@ -96,7 +89,6 @@ from stores.base.errors import WrongUsage
 )
 @click.option("--out", type=Place(), metavar="DIR", help="Where it is played and kept.")
 @click.option("--fresh", is_flag=True, help="Begin anew instead of going on.")
-@click.option("--times", is_flag=True, help="Tell what took how long, too.")
 @click.option("--fail-under", "limits", multiple=True, type=Limit(), help="Exit with 1 below it: F1=0.4.")
 @common_options
 @click.pass_context
@@ -119,24 +111,35 @@ def command(ctx: click.Context, /, **options: Any) -> int:
       vouch replay smd --sets data/ --split train --method dual-feedback --interval 200
       vouch replay 12 --model live --against previous --changed
     """
+    return run(ctx, options)
+
+
+def run(
+    ctx: click.Context, options: Mapping[str, Any], questions: Callable[..., Replay] | None = None
+) -> int:
+    """Plays what the options say; the exit code. questions: what plays questions; None: the product's."""
     if options["led"]:
         os.chdir(options["led"])  # places in the settings are seen from there
     call = Invocation(ctx)
     logging.getLogger().addHandler(logging.NullHandler())  # it keeps no log, and tells what matters itself
-    given = [name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    with time_limit(call.timeout_seconds):
-        return _run(call, options, given)
-
-
-def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> int:
     compares = bool(options["model"] or options["against"] or options["changed"])
-    if compares and not options["against"]:
-        raise WrongUsage("a comparison needs --against", hint="As in --model live --against previous.")
-    check_options(given, compares=compares)
-    if compares:
-        return _compare(call, options)
-    must_be_no_sessions(options["named"])
-    replay, folder = replay_of(call, options, given)
+    for name in _OF_SETS if compares else _OF_A_COMPARISON:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            hint = "--newest N plays the last N messages." if name == "first" else "Leave it out."
+            only = "does not go with" if compares else "goes only with"
+            raise WrongUsage(f"--{name.replace('_', '-')} {only} --model and --against", hint=hint)
+    with time_limit(call.timeout_seconds):
+        return _compare(call, options) if compares else _play(call, options, questions)
+
+
+def _play(call: Invocation, options: Mapping[str, Any], questions: Callable[..., Replay] | None) -> int:
+    named = options["named"]
+    if all(name.isdecimal() and not Path(name).exists() for name in named):
+        raise WrongUsage(
+            "a session is replayed under two models, and none are named",
+            hint=f"As in: vouch replay {named[0]} --model live --against previous",
+        )
+    replay, folder = replay_of(call, options, questions)
     progress = Progress(call)
     try:
         with disk_told(folder):
@@ -149,28 +152,13 @@ def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -
     finally:
         progress.clear()
     with disk_told(folder):
-        return give_report(call, replay, runs, folder, options)
+        return give_report(call, replay, runs, folder, options["limits"])
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
-    from assistant.commands.replay.conversations import be_led, compare
+    from assistant.commands.replay.conversations import compare
 
-    check_replies(options["replies"], call.tell, asks_a_model=True)
-    progress = Progress(call)
-    watch = be_led(call) if options["led"] else progress.watch
+    if not options["against"]:
+        raise WrongUsage("a comparison needs --against", hint="As in --model live --against previous.")
     with disk_told(call.locations.data, goes_on=False):  # where it works on copies
-        return compare(
-            call,
-            options["named"],
-            options["model"] or "live",
-            options["against"],
-            only_changed=options["changed"],
-            limits=options["limits"],
-            watch=watch,
-            clear=progress.clear,
-            up_to=options["up_to"],
-            newest=options["newest"],
-            columns=dict(options["columns"]),
-            is_session=bool(options["led"]),
-            replies=options["replies"],
-        )
+        return compare(call, options)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from assistant.commands.replay.telling import Progress
 from assistant.invocation import Invocation
 from stores.base.errors import NotFound, UnreadableDocument, WrongUsage
 from stores.base.one_line import one_line
@@ -28,37 +29,20 @@ _WHAT_CHANGE_IS = (
 _STANDARD_INPUT = 0
 
 
-def compare(
-    call: Invocation,
-    named: Sequence[str],
-    model: str,
-    against: str,
-    *,
-    only_changed: bool,
-    limits: Sequence[tuple[str, float]],
-    watch: Callable[[str, int, int], None],
-    clear: Callable[[], None],
-    up_to: int | None = None,
-    newest: int | None = None,
-    columns: Mapping[str, str] | None = None,
-    is_session: bool = False,
-    replies: Path | None = None,
-) -> int:
-    """Tells what differs, the worst first, and last how much; the exit code.
-
-    up_to: of a session, the last turn played. newest: how many messages are played of each, the last ones;
-    all for None. columns: of a table, by what they hold. is_session: what is named is one, whatever files
-    there are. replies: see `Conversations`.
-    """
-    if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
-        raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
+def compare(call: Invocation, options: Mapping[str, Any]) -> int:
+    """Tells what differs, the worst first, and last how much; the exit code. options: of the command."""
     from assistant.replay.metrics.figure_names import check_share
     from assistant.replay.runs.conversations import Conversations
     from stores.database.working_copies import working_copy
 
-    for metric, limit in limits:
+    model, against = options["model"] or "live", options["against"]
+    is_led = bool(options["led"])  # by a chat: what is named is a session, whatever files there are
+    for metric, limit in options["limits"]:
+        if metric != UNCHANGED:
+            raise WrongUsage(f"a comparison has no figure {metric!r}", hint=f"It has {UNCHANGED}.")
         check_share(metric, limit)
-
+    progress = Progress(call)
+    watch = _be_led(call) if is_led else progress.watch
     rows: list[Compared] = []
     are_the_same = False
 
@@ -68,8 +52,8 @@ def compare(
             call.tell(f"{model} and {against} are the same model here: nothing that was learned is compared.")
         are_the_same = True
 
-    for name in named:
-        is_number = is_session or (name.isdecimal() and not Path(name).exists())
+    for name in options["named"]:
+        is_number = is_led or (name.isdecimal() and not Path(name).exists())
         with working_copy(call.locations.data) as folder:
             conversations = Conversations(
                 folder,
@@ -79,32 +63,29 @@ def compare(
                 api_key=call.api_key,
                 offline=call.is_offline,
                 session_id=int(name) if is_number else None,
-                replies=replies,
             )
-            if columns and (is_number or name == "-"):
-                raise WrongUsage(f"--column is of tables of questions, and {name} is none")
-            found = conversations.recorded(int(name)) if is_number else _messages(name, columns or {})
-            messages = _up_to(found, up_to)[-(newest or 0) :]
+            found = conversations.recorded(int(name)) if is_number else _messages(name)
+            messages = _up_to(found, options["up_to"])[-(options["newest"] or 0) :]
             rows += conversations.compare(messages, model, against, watch, tell_same)
-    clear()
+    progress.clear()
     rows.sort(key=lambda row: -row.change)
     for row in rows:
-        if row.change > 0 or not only_changed:
+        if row.change > 0 or not options["changed"]:
             _tell(call, row, model, against)
     changed = sum(row.change > 0 for row in rows)
     same = (len(rows) - changed) / len(rows)  # 1 - 9 / 10 would be less than 0.1
-    if call.as_json and not is_session:  # a chat counts for itself
+    if call.as_json and not is_led:  # a chat counts for itself
         call.give({"messages": len(rows), "changed": changed, UNCHANGED: same, "same_model": are_the_same})
     call.tell(f"{changed} of {len(rows)} messages are answered differently.")
     if changed and not call.as_json:
         call.tell(_WHAT_CHANGE_IS)
-    failed = [limit for _, limit in limits if same < limit]
+    failed = [limit for _, limit in options["limits"] if same < limit]
     if failed:
         click.echo(f"{UNCHANGED} is {same:.4f}, under {max(failed):g}", err=True)
     return 1 if failed else 0
 
 
-def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
+def _messages(name: str) -> list[Message]:
     """The questions of a table, or the lines of another file."""
     from assistant.replay.runs.conversations import Message
     from assistant.replay.streams.own_tables import messages_in, messages_of
@@ -115,7 +96,7 @@ def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
             hint="Name the number of a session, a table of questions, a file of lines, or -.",
         )
     try:
-        found = messages_in(sys.stdin.read()) if name == "-" else messages_of(Path(name), columns)
+        found = messages_in(sys.stdin.read()) if name == "-" else messages_of(Path(name))
     except UnreadableDocument as error:
         raise WrongUsage(error.message, hint=error.hint) from error
     if not found:
@@ -132,7 +113,7 @@ def _up_to(messages: list[Message], turn_id: int | None) -> list[Message]:
     return kept
 
 
-def be_led(call: Invocation) -> Callable[[str, int, int], None]:
+def _be_led(call: Invocation) -> Callable[[str, int, int], None]:
     """A comparison that a chat has begun: it ends with our input, and how far it is is told in JSON."""
 
     def until_it_ends() -> None:

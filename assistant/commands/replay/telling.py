@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -12,77 +12,48 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.invocation import Invocation
-from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.runs.in_folder import InFolder
 
 
 def give_report(
-    call: Invocation, replay: InFolder, runs: Any, folder: Path, options: Mapping[str, Any]
+    call: Invocation, replay: InFolder, runs: Any, folder: Path, limits: Sequence[tuple[str, float]]
 ) -> int:
     """Writes it into the replay's folder and gives it on standard output; the exit code."""
-    from assistant.replay.report.report import figure, report_of, times_of
-    from assistant.replay.storage.folder import REPORT, TIMES
+    from assistant.replay.report.report import figure, report_of
+    from assistant.replay.storage.folder import REPORT
     from assistant.replay.storage.line_file import encoded
 
-    report, times = report_of(replay.identity, runs), times_of(runs)
+    report = report_of(replay.identity, runs)
     (folder / REPORT).write_bytes(encoded(report))
-    (folder / TIMES).write_bytes(encoded(times))
     failed = [
         f"{metric} of {replay.plan.played[-1].label} is {found:.4f}, under {limit:g}"
-        for metric, limit in options["limits"]
+        for metric, limit in limits
         if not (found := figure(report, metric)) >= limit
     ]
     if call.as_json:
-        told = report | ({"times": times} if options["times"] else {})
-        click.echo(encoded(told).decode(), nl=False)
+        click.echo(encoded(report).decode(), nl=False)
     else:
-        _show(report, _of_trainings(times, report) if options["times"] else None, tell=call.tell)
-        if options["times"]:
-            _show_times(times)
+        _show(report, tell=call.tell)
         call.tell(f"{folder / REPORT} holds all of it.")
     for sentence in failed:
         click.echo(sentence, err=True)
     return 1 if failed else 0
 
 
-def _of_trainings(times: Mapping[str, Mapping[str, float]], report: Mapping[str, Any]) -> dict[str, float]:
-    """Seconds of each method's trainings, over all seeds."""
-    seeds = report["replay"]["seeds"]
-    return {
-        label: sum(times[f"{label}, seed {seed}"]["training"] for seed in seeds)
-        for label in report["learning"]
-    }
-
-
-def _show(
-    report: Mapping[str, Any], seconds: Mapping[str, float] | None, *, tell: Callable[[str], None]
-) -> None:
-    """By its width on a terminal; into a pipe all rows, with tabs, and what came of trainings is told aside.
-
-    seconds: of each method's trainings; None: not told.
-    """
+def _show(report: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
+    """On a terminal tables; into a pipe all rows, with tabs, and what came of trainings is told aside."""
     from assistant.replay.report.report import table_rows
     from assistant.replay.report.terminal_table import terminal_lines, training_sentences
 
     if sys.stdout.isatty():
-        click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns, seconds=seconds)))
+        click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns)))
         return
     for row in table_rows(report):
         click.echo("\t".join(row))
-    for sentence in training_sentences(report, seconds=seconds):
+    for sentence in training_sentences(report):
         tell(sentence)
-
-
-def _show_times(times: Mapping[str, Mapping[str, float]]) -> None:
-    from assistant.replay.report.times_table import times_lines, times_rows
-
-    if sys.stdout.isatty():
-        click.echo("\n".join(["", *times_lines(times, width=get_terminal_size().columns)]))
-        return
-    for row in times_rows(times):
-        click.echo("\t".join(map(one_line, row)))
 
 
 _SOONEST = 0.2  # seconds, after which a rate tells something
@@ -99,10 +70,8 @@ class Progress:
         self._what, self._began, self._from = "", 0.0, 0
         self.clear = self._line.clear
 
-    def watch(self, what: str, done: int, of: int, left: str = "") -> None:
+    def watch(self, what: str, done: int, of: int) -> None:
         """Shows it. The rate is counted since `what` is done. See `run_progress.Watch`."""
-        from assistant.replay.runs.run_progress import lasting
-
         now = time.monotonic()
         if what != self._what:
             self._what, self._began, self._from = what, now, done
@@ -110,9 +79,16 @@ class Progress:
         told = f"{what} {done} of {of}" if of else what
         if of and done > self._from and passed > _SOONEST:
             rate = (done - self._from) / passed
-            told += f", {rate:.1f}/s, {left or f'about {lasting((of - done) / rate)} left'}"
+            told += f", {rate:.1f}/s, about {_lasting((of - done) / rate)} left"
         if self._say is None:
             self._line.show(told)
         elif now >= self._next:
             self._say(f"{told}.")
             self._next = now + _SAID_EVERY_SECONDS
+
+
+def _lasting(seconds: float) -> str:
+    """A span of time, roughly."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

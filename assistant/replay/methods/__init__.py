@@ -2,5 +2,6 @@
 
 method             how a way of finding takes part, and the frozen one
 luf                trained on what was judged
-choice             which one, from a person's words; trainings kept
+choice             which one, from a person's word
+simulated_judge    a judge of stated accuracy
 """

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from assistant.replay.metrics.figures import ALL, THIRDS
-from assistant.replay.metrics.measures import FEWER_IS_BETTER, MEASURES, Named, measured
+from assistant.replay.metrics.measures import FEWER_IS_BETTER
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 
@@ -47,25 +47,6 @@ def parts_of(questions: Iterable[ReplayQuestion]) -> list[str]:
     return [ALL, *THIRDS, *(domains if len(domains) > 1 else ())]
 
 
-def measures_of(questions: Iterable[ReplayQuestion], *, users_speak: bool) -> list[str]:
-    """The measures that can be told of these questions, whatever is found; see `measured`."""
-    nothing: Named = ()
-    found = {
-        name
-        for question in questions
-        for name in measured(
-            question,
-            dense=nothing,
-            fused=nothing,
-            reranked=nothing,
-            reply="",
-            tokens=0,
-            users_speak=users_speak,
-        )
-    }
-    return [name for name in MEASURES if name in found]
-
-
 _LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on
 
 
@@ -74,7 +55,7 @@ def check_limit(
 ) -> None:
     """Raises `WrongUsage` for a figure that a replay will not have, and for a limit that no figure can be.
 
-    parts: see `parts_of`. measures: see `measures_of`. has_gains: a method is played beside the frozen one.
+    parts: see `parts_of`. measures: that may be told. has_gains: a method is played beside the frozen one.
     """
     name = FigureName.read(path, parts, measures)
     if name.is_gain and not has_gains:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from assistant.replay.metrics.bootstrap import interval
+from assistant.learning.held_out.bootstrap import interval
 
 ALL = "all"
 THIRDS = ("first third", "second third", "last third")
@@ -90,11 +90,10 @@ def gains(
 
     Raises ValueError where a pair of runs did not ask the same.
     """
-    return _estimated(runs, measures, differences(runs, frozen))
+    return _estimated(runs, measures, _differences(runs, frozen))
 
 
-def differences(runs: Sequence[Played], frozen: Sequence[Played]) -> list[list[dict[str, float]]]:
-    """The rows of each run less those of the frozen run of its seed. Raises ValueError as `gains`."""
+def _differences(runs: Sequence[Played], frozen: Sequence[Played]) -> list[list[dict[str, float]]]:
     found = []
     for played, base in zip(runs, frozen, strict=True):
         if played.ids != base.ids:
@@ -117,19 +116,4 @@ def _estimated(
             ]
             if (known := estimate(values)) is not None:
                 found.setdefault(name, {})[measure] = known
-    return found
-
-
-def curve(runs: Sequence[Played], measure: str, *, window: int, points: int = 60) -> list[tuple[int, float]]:
-    """A measure along the stream: at some places the mean of the window that ends there, over all seeds."""
-    count = min(len(played.rows) for played in runs)
-    window = min(window, count)
-    if not window:
-        return []
-    places = sorted({round(window + (count - window) * i / max(1, points - 1)) for i in range(points)})
-    found = []
-    for place in places:
-        values = [row[measure] for p in runs for row in p.rows[place - window : place] if measure in row]
-        if values:
-            found.append((place, fmean(values)))
     return found

@@ -1,6 +1,6 @@
 """What one answered question is worth, by every measure of a replay; higher is better, tokens apart.
 
-dense, fused, reranked: the passages in three orders -> R@5, nDCG@10, MRR; R@5 of the set's passages alone
+dense, fused, reranked: the passages in three orders -> R@5, nDCG@10, MRR
 the reply -> contained, EM, F1;  the judging -> tokens
 """
 
@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assistant.learning.held_out.ranking import evidence_recall_at, ndcg_at, reciprocal_rank, success_at
 from assistant.replay.metrics.metrics import (
     answer_f1,
     answer_recall_at,
-    evidence_recall_at,
     exact_match,
     has_answer,
     holds_answer,
-    ndcg_at,
-    reciprocal_rank,
-    success_at,
 )
 from assistant.replay.streams.datasets import ReplayQuestion
 
@@ -30,9 +27,6 @@ MEASURES = (
     "reranked nDCG@10",
     "fused MRR",
     "reranked MRR",
-    "dense R@5 of the set",  # these three where users speak: as if what they said meanwhile stood apart
-    "fused R@5 of the set",
-    "reranked R@5 of the set",
     "answer R@5",  # after reranking: an answer stands in one of the first five, gold or not
     "contained",  # an answer stands in the reply
     "EM",
@@ -42,7 +36,6 @@ MEASURES = (
 OF_DIALOGUES = ("Entity-F1", "BLEU")  # of replies over a knowledge base; see `held_out_replies.Side`
 OF_FOLLOW_UPS = ("follow-up R@5", "follow-up MRR")  # as a chat searches with what stands alone
 EVERY = (*OF_DIALOGUES, *OF_FOLLOW_UPS, *MEASURES)
-MAIN = "reranked R@5"
 FEWER_IS_BETTER = frozenset({"tokens"})
 _DEPTH, _NDCG_DEPTH = 5, 10
 _CITATION = re.compile(r"\[\d+\]")
@@ -59,12 +52,9 @@ def measured(
     reranked: Named,
     reply: str,
     tokens: int,
-    users_speak: bool = False,
 ) -> dict[str, float]:
     """Each measure that can be told of this question.
 
-    users_speak: passages without a name may be among the others, and are left out "of the set" (luf.md 8:
-    what a user told is added to what is found, and is not searched beside it).
     Where no gold is known, a passage is right in which an answer stands, and nDCG cannot be told. Of a
     question that nothing answers there is nothing to find, and nothing right to say.
     """
@@ -73,8 +63,6 @@ def measured(
         return found
     for name, order in (("dense", dense), ("fused", fused), ("reranked", reranked)):
         found |= {f"{name} {measure}": score for measure, score in _found(question, order).items()}
-        if users_speak and "R@5" in (of_set := _found(question, [each for each in order if each[0]])):
-            found[f"{name} R@5 of the set"] = of_set["R@5"]
     said = _CITATION.sub("", reply.translate(_QUOTE_MARKS))
     found["answer R@5"] = answer_recall_at([text for _, text in reranked], question.answers, _DEPTH)
     found["contained"] = float(holds_answer(said, question.answers))

@@ -2,6 +2,5 @@
 
 trainings       what came of a method's trainings, in figures and in a sentence
 report          one JSON object, the same for the same inputs
-terminal_table  the same on a terminal, by its width
-times_table     what took how long
+terminal_table  the same on a terminal
 """

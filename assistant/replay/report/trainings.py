@@ -12,7 +12,7 @@ from typing import Any
 from assistant.replay.methods.choice import ALONE, OF_DIALOGUES
 from assistant.replay.runs.steps import Steps
 
-_LEARNERS = ("luf", "rafe", *ALONE)  # kinds of methods that learn after every interval
+_LEARNERS = ("luf", *ALONE)  # kinds of methods that learn after every interval
 
 
 def learns(label: str, runs: Sequence[Steps]) -> bool:
@@ -24,72 +24,46 @@ def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[st
     """The facts over all runs, with the sentence as `told`. interval: questions between two trainings.
 
     due: how often an interval ended before the stream did. trained: how often something could be learned from
-    then; `lessons` and `best_epochs`, where it has them, have an entry for each of these. kept: how many of
-    these gave new weights, as their best epoch is not their start, or as no questions were set aside to
-    compare the two.
+    then; `lessons` and `best_epochs` have an entry for each of these. kept: how many of these gave new
+    weights, as their best epoch is not their start, or as no questions were set aside to compare the two.
     """
     due = [step for run in runs for step in run.learned]
     trained = [step.facts for step in due if step.facts]
     best = [facts.get("best_epoch") for facts in trained]
-    is_told_of = label.partition(":")[0] != "rafe"  # a policy's step has no lessons and no epochs
     found: dict[str, Any] = {
         "interval": interval,
         "runs": len(runs),
         "questions": max((len(run.asked) for run in runs), default=0),
         "due": len(due),
-        "trained": len(trained if is_told_of else due),
+        "trained": len(trained),
+        "lessons": [facts["lessons"] for facts in trained],
+        "best_epochs": best,
+        "kept": sum(epoch != 0 for epoch in best),
     }
-    if is_told_of:
-        found["lessons"] = [facts["lessons"] for facts in trained if "lessons" in facts]
-        found |= {"best_epochs": best, "kept": sum(epoch != 0 for epoch in best)}
-    return found | {"told": told(label, found)}
+    return found | {"told": _told(label, found)}
 
 
-def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) -> str:
-    """One sentence without its full stop. seconds: of all trainings together; None: not told."""
+def _told(label: str, found: Mapping[str, Any]) -> str:
+    """One sentence without its full stop."""
     asked = "turns" if label == OF_DIALOGUES else "questions"
     played = ALONE.get(label)
     lacked = f"there were too few {played} to judge by" if played else "no passage was judged to help"
+    if not found["due"]:
+        why = f"the interval is {found['interval']} and there were {found['questions']} {asked} (--interval)"
+        return f"{label}: never trained: {why}"
     if not found["trained"]:
-        return f"{label}: never trained: {_why_never(found, asked, lacked)}"
-    times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")
-    said = f"{label}: trained {times}, after every {found['interval']} {asked}"
-    if lessons := found.get("lessons"):
-        said += f", on {_span(lessons)} lessons"
-    if seconds is not None:
-        said += f", in {seconds:.1f} s"
+        return f"{label}: never trained: after {found['due']} times {found['interval']} {asked} {lacked}"
+    said = f"{label}: trained {_times(found['trained'])}, after every {found['interval']} {asked}, "
+    fewest, most = min(found["lessons"]), max(found["lessons"])
+    said += f"on {fewest if fewest == most else f'{fewest} to {most}'} lessons"
     if idle := found["due"] - found["trained"]:
         said += f"; {_times(idle)} {lacked}"
-    if lessons and played:
+    if played:
         return f"{said}; {found['kept']} of {found['trained']} won on what was held out and went live"
-    return said + (f"; {_what_came_of_it(found)}" if lessons else "")
-
-
-def _why_never(found: Mapping[str, Any], asked: str, lacked: str) -> str:
-    if not found["interval"]:
-        return "the interval is 0 (--interval)"
-    if not found["due"]:
-        return f"the interval is {found['interval']} and there were {found['questions']} {asked} (--interval)"
-    return f"in {found['due']} times {found['interval']} {asked} {lacked}"
-
-
-def _what_came_of_it(found: Mapping[str, Any]) -> str:
-    trained, best = found["trained"], found["best_epochs"]
-    epochs = [epoch for epoch in best if epoch]
-    unmeasured = best.count(None)
-    if unmeasured == trained:
-        return "no questions were set aside to compare what came of it with the start, and it was used"
-    if not epochs and not unmeasured:
-        return "none was better than the start on the questions set aside, so its weights are the frozen ones"
-    said = f"{len(epochs)} of {trained} better than the start on the questions set aside"
-    said += f" (best epoch {_span(epochs)})" if epochs else ""
-    return said + (f", {unmeasured} had none set aside and were used" if unmeasured else "")
+    if not found["kept"]:
+        return f"{said}; none was better than its start, so its weights are the frozen ones"
+    return f"{said}; {found['kept']} of {found['trained']} better than the start, or nothing told"
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return f"{low}" if low == high else f"{low} to {high}"

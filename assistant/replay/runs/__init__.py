@@ -1,9 +1,8 @@
 """Plays a stream, or a conversation, through the parts of the chat.
 
-recorded_chat     a chat model whose replies are kept
 replay_assistant  the chat's own parts, with judge, chat model, clock and search of the replay's choice
 steps             what a killed run goes on from, and what reports are made of
-run_progress      how far a run is, and how long it will still take
+run_progress      how far a run is
 inputs            what a person names, as one stream
 plan              what is played, and how
 player            one run: asked through the chat's pipeline, measured, noted, learned from

@@ -16,7 +16,6 @@ from typing import Any
 
 from assistant.replay.metrics.metrics import token_f1
 from assistant.replay.runs.named_models import is_retriever, make_live, searched_by, what_can_be_named
-from assistant.replay.runs.recorded_chat import Recording
 from assistant.replay.runs.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
@@ -96,19 +95,16 @@ class Conversations:
         api_key: str = "",
         offline: bool = False,
         session_id: int | None = None,
-        replies: Path | None = None,
     ) -> None:
         """folder: an empty one, for the copies. live: of the chat, whose data is only read.
 
         session_id: the recorded one to be played, which may be private; no other of these is in the copies.
-        replies: a recording of what chat models write, added to as they are asked; None: nothing is kept.
         """
         self._folder, self._settings, self._live = folder, settings, live
         self._user = user
         self._begins, self._is_private = now(), False  # of what is played
         self._compared: list[Any] = []  # of each model that was played, what makes it another one
         self._api_key, self._offline = api_key, offline
-        self._recording = None if replies is None else Recording(replies)
         source = database_file(settings.store.url) if settings.store.url else live.data / _DATABASE
         if source is None:
             raise WrongUsage("a conversation can be replayed from a database in a file only")
@@ -181,10 +177,7 @@ class Conversations:
         shutil.copytree(self._start, folder)
         if (trained := self._live.data / "models").is_dir():
             (folder / "models").symlink_to(trained)
-        assistant = self._over(folder, settings)
-        if self._recording is not None:
-            assistant.models.record_replies(self._recording)
-        return assistant
+        return self._over(folder, settings)
 
     def _played(
         self, assistant: ReplayAssistant, model: str, messages: Sequence[Message], watch: Watch
@@ -227,7 +220,7 @@ def _message(turn: Turn) -> Message:
 
 
 def _reply(assistant: ReplayAssistant, user_id: int, session_id: int, message: Message) -> Reply:
-    finished = assistant.turns.player.play(
+    finished = assistant.turns.host.play(
         user_id, session_id, message.text, watch=lambda event: None, material=message.material
     )
     if finished.error is not None:

@@ -23,16 +23,16 @@ from typing import Any
 from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
-from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
-from assistant.learning.recipes.dialogue.recipe import PROGRAM
-from assistant.learning.training_process import Further, train_in_child
-from assistant.replay.metrics.held_out_replies import (
+from assistant.learning.held_out.replies import (
     Replies,
     compare,
     is_sound_lesson,
     side_of,
     wanted_reply,
 )
+from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
+from assistant.learning.recipes.dialogue.recipe import PROGRAM
+from assistant.learning.training_process import Further, train_in_child
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.run_progress import Watch
 from assistant.replay.runs.shipped_replay import Played, ShippedReplay
@@ -68,14 +68,14 @@ class StreamedDialogues:
         return hashlib.sha256(json.dumps(told).encode("utf-8", "replace")).hexdigest()
 
     def turns(self, plan: ReplayPlan, seed: int) -> list[Moment]:
-        """The stream of a seed: dialogues whole, in the plan's order, so many of each set."""
+        """The stream of a seed: dialogues whole, domain by domain, so many of each set."""
         found: list[Moment] = []
         for part in self.parts:
             of_dialogue: dict[str, list[Moment]] = {}
             for moment in part:
                 of_dialogue.setdefault(moment.dialogue, []).append(moment)
             begun = [replace(_as_question(some[0]), id=name) for name, some in of_dialogue.items()]
-            for each in stream(begun, order=plan.order, seed=seed, first=plan.first):
+            for each in stream(begun, seed=seed, first=plan.first):
                 found += of_dialogue[each.id]
         return found
 
@@ -231,5 +231,5 @@ def _asked(lesson: DialogueLesson, reply: Replies) -> AskedStep:
         lesson.base,
         figures,
         " ".join(words),
-        seconds={"turn": seconds},
+        seconds=seconds,
     )

@@ -23,10 +23,10 @@ from typing import Any
 from filelock import FileLock
 
 from agents.backends.query_model import SHIPPED, QueryModel
+from assistant.learning.held_out.follow_ups import FollowUpSearch, compare, earlier_of
+from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.recipes.query.recipe import PROGRAM, WAYS, rows_of
 from assistant.learning.training_process import Further, train_in_child
-from assistant.replay.metrics.held_out import Comparison
-from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay_assistant import FILLED_AT, ReplayClock
 from assistant.replay.runs.run_progress import Watch
@@ -105,12 +105,12 @@ class FollowUpReplay(ShippedReplay[FollowUp, QueryModel]):
             return assistant.search.wanted_encoder.version
 
     def turns(self, seed: int) -> list[AskedFollowUp]:
-        """The stream of a seed: conversations whole, in the plan's order, so many of them."""
+        """The stream of a seed: conversations whole, so many of them."""
         of_conversation: dict[str, list[AskedBehind]] = {}
         for each in self._streamed.asked:
             of_conversation.setdefault(each.conversation, []).append(each)
         found: list[AskedFollowUp] = []
-        for first in stream(self._streamed.domains, order=self.plan.order, seed=seed, first=self.plan.first):
+        for first in stream(self._streamed.domains, seed=seed, first=self.plan.first):
             for each in of_conversation[first.id]:
                 messages, answers = zip(*each.earlier, strict=True)
                 follow_up = FollowUp(
@@ -210,5 +210,5 @@ def _asked(follow_up: FollowUp, live: QueryModel, search: _Search) -> AskedStep:
         "",
         figures,
         alone,
-        seconds={"turn": seconds},
+        seconds=seconds,
     )

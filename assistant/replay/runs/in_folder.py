@@ -6,7 +6,7 @@ What lies in the folder has its names in `storage.folder`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from assistant.replay.storage.line_file import encoded
 from assistant.settings.locations import Locations
 from stores.base.errors import StoreUnavailable, WrongUsage
 
-FORMAT = 2  # of what a replay leaves behind
+FORMAT = 3  # of what a replay leaves behind
 
 
 class InFolder(ABC):
@@ -41,16 +41,9 @@ class InFolder(ABC):
     def identity(self) -> Mapping[str, Any]:
         """All that the figures hang on, fit to be shown: nothing in it names this machine."""
 
-    @property
-    def broken_replies(self) -> Sequence[int]:
-        """The numbers of the lines of a recording of replies that cannot be read, from 1."""
-        return ()
-
     @abstractmethod
-    def _run(
-        self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
-    ) -> Steps:
-        """name: of the run, for whoever watches. earlier: runs of the same method."""
+    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
+        """name: of the run, for whoever watches."""
 
     def begin_anew(self) -> None:
         """Deletes what an earlier replay left in the folder, and puts this plan in place of its.
@@ -73,7 +66,7 @@ class InFolder(ABC):
                 f"{self._folder} is being played by another process", hint="Wait for it, or end it."
             ) from None
 
-    def play(self, watch: Watch = lambda what, done, of, left="": None) -> dict[tuple[str, int], Steps]:
+    def play(self, watch: Watch = lambda what, done, of: None) -> dict[tuple[str, int], Steps]:
         """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
 
         Raises `WrongUsage` where the folder holds another replay or other things, `StoreUnavailable` where a
@@ -85,9 +78,8 @@ class InFolder(ABC):
             played: dict[tuple[str, int], Steps] = {}
             for number, (choice, seed) in enumerate(runs, start=1):
                 of_all = f" ({number} of {len(runs)})" if len(runs) > 1 else ""
-                earlier = [steps for (label, _), steps in played.items() if label == choice.label]
                 name = f"{choice.label}, seed {seed}{of_all}"
-                played[choice.label, seed] = self._run(choice, seed, watch, name=name, earlier=earlier)
+                played[choice.label, seed] = self._run(choice, seed, watch, name=name)
             return played
 
     def _check_plan(self) -> None:

@@ -1,7 +1,7 @@
 """What a person names for a replay, as one stream with its passages.
 
     squad                  a set of the data folder, by name
-    folder, file.jsonl ... a table in a layout of `datasets`: columns are guessed, or named
+    folder, file.jsonl ... a table in a layout of `datasets`, whose columns are guessed
 
 Several make one stream, each set behind the one before; every set is a domain.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from assistant.replay.metrics.figure_names import GAIN
 from assistant.replay.metrics.figures import ALL, THIRDS
 from assistant.replay.streams.datasets import (
     SETS,
-    Order,
     ReplayPassage,
     ReplayQuestion,
     read_set,
@@ -39,9 +38,9 @@ class Streamed:
     passages: tuple[ReplayPassage, ...]
     parts: tuple[tuple[ReplayQuestion, ...], ...]
 
-    def questions(self, *, order: Order, seed: int, first: int | None) -> tuple[ReplayQuestion, ...]:
+    def questions(self, *, seed: int, first: int | None) -> tuple[ReplayQuestion, ...]:
         """The stream of a seed. first: so many of each part."""
-        parts = (stream(part, order=order, seed=seed, first=first) for part in self.parts)
+        parts = (stream(part, seed=seed, first=first) for part in self.parts)
         return tuple(question for part in parts for question in part)
 
     def sha256(self) -> str:
@@ -60,23 +59,22 @@ def read_inputs(
     *,
     data: Path | None,
     splits: Sequence[str],
-    columns: Mapping[str, str],
     passages: Path | None = None,
-    passage_columns: Mapping[str, str] | None = None,
     tell: Tell = lambda sentence: None,
 ) -> Streamed:
-    """All that a person names. data: the folder of the sets. columns: of tables, by what they hold.
+    """All that a person names. data: the folder of the sets.
 
     passages: of tables, where the questions do not bring theirs along. tell: is given what is odd, but can
     be played. Raises `WrongUsage` where something is not there, does not fit, or has nothing to ask.
     """
     tables = [name for name in named if name not in SETS or Path(name).exists()]
-    _must_fit(named, tables, columns, passages, passage_columns or {})
+    if passages and not tables:
+        raise WrongUsage(
+            f"{named[0]} is a known set and brings its passages along", hint="Leave --passages out."
+        )
     splits = list(dict.fromkeys(splits))
     sets = [
-        read_own(name, splits, columns, passages, passage_columns or {}, tell)
-        if name in tables
-        else _set(data, name, splits)
+        read_own(name, splits, passages, tell) if name in tables else _set(data, name, splits)
         for name in named
     ]
     is_one, taken = len(sets) == 1, {part.casefold() for part in (ALL, *THIRDS, GAIN)}
@@ -89,27 +87,6 @@ def read_inputs(
         tuple(passage for found, _ in together for passage in found),
         tuple(tuple(questions) for _, questions in together),
     )
-
-
-def _must_fit(
-    named: Sequence[str],
-    tables: Sequence[str],
-    columns: Mapping[str, str],
-    passages: Path | None,
-    passage_columns: Mapping[str, str],
-) -> None:
-    """Raises `WrongUsage` for what is said of tables where there are none."""
-    for option, given in (
-        ("--passages", passages),
-        ("--column", columns),
-        ("--passage-column", passage_columns),
-    ):
-        if given and not tables:
-            raise WrongUsage(
-                f"{option} is of tables of your own; {named[0]} is a known set and brings its passages along"
-            )
-    if passage_columns and passages is None:
-        raise WrongUsage("--passage-column is of a table of passages", hint="Name it with --passages FILE.")
 
 
 def _set(data: Path | None, name: str, splits: Sequence[str]) -> Found:

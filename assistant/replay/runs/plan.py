@@ -1,4 +1,4 @@
-"""What a replay plays, and how."""
+"""What is played, and how."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from assistant.replay.methods.choice import FROZEN, MethodChoice
-from assistant.replay.methods.luf import Remembers
-from assistant.replay.streams.datasets import Order
 
-JudgeKind = Literal["reader", "simulated", "model"]
-AnswererKind = Literal["own", "simulated"]
+JudgeKind: TypeAlias = Literal["reader", "simulated"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,23 +19,18 @@ class ReplayPlan:
 
     methods: tuple[MethodChoice, ...]  # the frozen one is played beside them, whether it is named or not
     judge: JudgeKind = "reader"
-    accuracy: float = 0.9  # of the simulated judge
-    answers: AnswererKind = "own"  # by the backend of the settings, or simulated
+    accuracy: float = 0.9  # of the simulated judge, or of corrections
     interval: int = 400  # U, questions between two trainings
-    remembers: Remembers = "all"  # a training is made of all lessons, or of those since the last one
     seeds: tuple[int, ...] = (1,)
-    order: Order = "drift"
     first: int | None = None  # so many questions of each part
-    min_judged: int = 5
-    user_feedback: bool = False
-    training: Mapping[str, Any] = field(default_factory=dict)  # settings of the training; the seed apart
+    training: Mapping[str, Any] = field(default_factory=dict)  # settings of luf's training; the seed apart
     threads: int = 1  # of the training
 
     @property
     def played(self) -> tuple[MethodChoice, ...]:
         """All methods, the frozen one first."""
         others = tuple(dict.fromkeys(choice for choice in self.methods if choice.kind != FROZEN))
-        return (MethodChoice(FROZEN, ()), *others)
+        return (MethodChoice(FROZEN), *others)
 
 
 def plan_key(identity: Mapping[str, Any]) -> str:

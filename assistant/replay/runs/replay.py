@@ -1,19 +1,19 @@
 """A whole replay: every method and seed over one stream, each a run with a store of its own.
 
-What lies in its folder has its names in `replay_files`. The filled stores, which hang on the passages and
+What lies in its folder has its names in `storage.folder`. The filled stores, which hang on the passages and
 the encoder alone, lie in a folder that all replays share.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from filelock import FileLock
 
@@ -23,58 +23,51 @@ from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.learning.recipes.retriever.recipe import weights_at
-from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
+from assistant.replay.methods.choice import MethodChoice
+from assistant.replay.methods.luf import Luf
+from assistant.replay.methods.method import Frozen, Method
+from assistant.replay.methods.simulated_judge import SimulatedJudge, Truth, gold_truth
 from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.inputs import Streamed
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.player import Player
-from assistant.replay.runs.recorded_chat import RecordedChat, Recording
 from assistant.replay.runs.replay_assistant import (
     FILLED_AT,
+    MIN_JUDGED,
     ReplayAssistant,
     ReplayClock,
     own_locations,
     own_settings,
 )
-from assistant.replay.runs.run_progress import RunProgress, Watch, told_to
+from assistant.replay.runs.run_progress import RunProgress, Watch
 from assistant.replay.runs.steps import Steps
-from assistant.replay.simulation.chat_judge import ChatJudge
-from assistant.replay.simulation.chat_model import SimulatedChat
-from assistant.replay.simulation.participants import SimulatedFeedback, SimulatedJudge, Truth, gold_truth
-from assistant.replay.storage.data_set_store import (
-    Names,
-    filled,
-    forget_copies,
-    keep_memory,
-    put_memory_back,
-    store_key,
-)
-from assistant.replay.storage.folder import (
-    MODEL,
-    REPLIES,
-    RUNS,
-    STEPS,
-    STORE,
-    STORE_IN_MAKING,
-    TRAINED,
-    run_name,
-)
+from assistant.replay.storage.data_set_store import Names, filled, store_key
+from assistant.replay.storage.folder import MODEL, RUNS, STEPS, STORE, STORE_IN_MAKING, TRAINED, run_name
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring.assistant import Assistant
-from stores.base.errors import WrongUsage
 from stores.base.passages import Passage
 from stores.learning.lessons import Lessons
 
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run has of its own."""
+
+    folder: Path
+    store: Path
+    names: Names
+    questions: Sequence[ReplayQuestion]  # as they are stored
+    steps: Steps
+    seed: int
+    progress: RunProgress
+    at_end: Callable[[Callable[[], None]], object]  # is given what gives back what is held
+
+
 class Replay(InFolder):
     """Plays questions."""
-
-    # What simulated users say after answers; none in the product: experiments/replay.py gives it
-    said_after: ClassVar[Callable[..., Mapping[str, SimulatedFeedback]] | None] = None
 
     def __init__(
         self,
@@ -86,19 +79,11 @@ class Replay(InFolder):
         live: Locations,
         api_key: str = "",
         offline: bool = False,
-        replies: Path | None = None,
     ) -> None:
-        """live: of the chat, whose downloads are used and whose data is not touched. replies: a recording."""
+        """live: of the chat, whose downloads are used and whose data is not touched."""
         super().__init__(plan, folder, live)
         self._streamed, self._settings = streamed, settings
         self._api_key, self._offline = api_key, offline
-        asks = settings.model.backend != "extractive"
-        if not asks and (plan.judge == "model" or any(choice.writes for choice in plan.played)):
-            raise WrongUsage(
-                "this replay asks a chat model, and the settings name none",
-                hint="Set model.backend, or choose --judge reader or simulated.",
-            )
-        self._replies = replies or folder / REPLIES
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -116,13 +101,9 @@ class Replay(InFolder):
             },
             "methods": [choice.label for choice in plan.played],
             "judge": judge,
-            "answers": plan.answers,
             "interval": plan.interval,
-            "remembers": plan.remembers,
             "seeds": list(plan.seeds),
-            "order": plan.order,
             "first": plan.first,
-            "user_feedback": plan.user_feedback,
             "training": dict(plan.training),
             "threads": plan.threads,
             "encoder": self._encoder.version,
@@ -131,80 +112,37 @@ class Replay(InFolder):
             "retrieval": asdict(settings.retrieval),
             "reranking": asdict(settings.reranking),
             "answer": asdict(settings.answer),
-            "memory": {**asdict(settings.memory), "learn": plan.user_feedback},
+            "memory": asdict(settings.memory),
         }
 
-    def _run(
-        self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
-    ) -> Steps:
-        """name: of the run, for whoever watches. earlier: runs of the same method."""
-        questions = self._streamed.questions(order=self.plan.order, seed=seed, first=self.plan.first)
+    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
+        questions = self._streamed.questions(seed=seed, first=self.plan.first)
         folder = self._folder / RUNS / run_name(choice.label, seed)
         folder.mkdir(parents=True, exist_ok=True)
         steps = Steps(folder / STEPS)
         if len(steps.asked) == len(questions):
             return steps
-        hears = self.plan.user_feedback and choice.kind == "luf"
-        store = self._store_of_run(folder, steps, watch, changes=hears)
-        run = _Run(self, store, questions, seed)
-        progress = RunProgress(
-            watch,
-            name,
-            steps,
-            questions=len(questions),
-            interval=self.plan.interval,
-            is_trained=choice.kind == "luf",
-            grows=self.plan.remembers == "all",
-            earlier=earlier,
-        )
+        store = self._store_of_run(folder, watch)
+        names = Names.of_store(store)
+        asked = [names.as_stored(question) for question in questions]
+        progress = RunProgress(watch, name, questions=len(questions), interval=self.plan.interval)
         with ExitStack() as at_end:
-            at_end.callback(run.close)
-            assistant = run.assistant(learns=hears)
-            at_end.callback(assistant.close)
+            run = Run(folder, store, names, asked, steps, seed, progress, at_end.callback)
+            assistant = at_end.enter_context(closing(self._assistant(choice, run)))
             assistant.catch_up()
-            parts = self._parts(assistant, folder, questions, seed, at_end.callback, hears=hears)
-            parts = replace(parts, train=partial(told_to, progress.trains, parts.train))
-            player = Player(
-                assistant,
-                make_method(choice, parts),
-                run.questions,
-                names=run.names,
-                steps=steps,
-                interval=self.plan.interval,
-                feedback=self._said(questions, seed) if hears else None,
-                users_speak=self.plan.user_feedback,
-                learns_by_searching=choice.learns_by_searching,
-                keep_memory=lambda done: (
-                    keep_memory(assistant.stores.database, folder, done) if hears else None
-                ),
-            )
-            player.play(progress.asked)
+            self._player(choice, run, assistant).play(progress.asked)
         for left in (STORE, TRAINED):
             shutil.rmtree(folder / left, ignore_errors=True)
-        forget_copies(folder)
         return steps
-
-    def _said(self, questions: Sequence[ReplayQuestion], seed: int) -> Mapping[str, SimulatedFeedback]:
-        assert self.said_after is not None, "nobody speaks in the product's own replays"
-        try:
-            return self.said_after(questions, seed=seed)
-        except ValueError as error:
-            raise WrongUsage(f"users cannot be simulated here: {error}") from error
 
     # Stores
 
-    def _store_of_run(self, folder: Path, steps: Steps, watch: Watch, *, changes: bool) -> Path:
-        """The run's own store as it was behind the last step; steps that it has not seen are taken back."""
+    def _store_of_run(self, folder: Path, watch: Watch) -> Path:
         store = folder / STORE
-        if changes:
-            shutil.rmtree(store, ignore_errors=True)
         if not store.exists():
             shutil.rmtree(making := folder / STORE_IN_MAKING, ignore_errors=True)
             shutil.copytree(self._filled_store(watch), making)
             making.rename(store)
-        if changes:
-            done = put_memory_back(folder, store / "vouch.db")
-            steps.go_back(asked=done, learned=done // self.plan.interval if self.plan.interval else 0)
         return store
 
     def _filled_store(self, watch: Watch) -> Path:
@@ -212,13 +150,7 @@ class Replay(InFolder):
         stores.mkdir(parents=True, exist_ok=True)
         place = stores / store_key(self._streamed.passages, self._encoder.version)
         with FileLock(f"{place}.lock"):
-            return filled(
-                place,
-                self._streamed.passages,
-                lambda folder: self.over(folder),
-                clock=ReplayClock(FILLED_AT),
-                tell=watch,
-            )
+            return filled(place, self._streamed.passages, self.over, clock=ReplayClock(FILLED_AT), tell=watch)
 
     # Parts
 
@@ -240,103 +172,61 @@ class Replay(InFolder):
             offline=self._offline,
         )
 
-    def chat(self) -> RecordedChat:
-        """The chat model of the settings, for one user of it, over the recording."""
-        model = self._settings.model
-
-        def make() -> ChatModel:
-            locations = own_locations(self._live, self._folder / MODEL)
-            other = Assistant(self._settings, locations, api_key=self._api_key, offline=self._offline)
-            return other.models.chat_model
-
-        return RecordedChat(self._recording, make, name=f"{model.backend} {model.label}")
-
-    @property
-    def asks_a_model(self) -> bool:
-        """Replies are written by a chat model."""
-        return self._settings.model.backend != "extractive"
-
-    @property
-    def broken_replies(self) -> Sequence[int]:
-        """The numbers of the recording's lines that cannot be read, from 1."""
-        return self._recording.broken
-
-    @cached_property
-    def _recording(self) -> Recording:
-        return Recording(self._replies)
-
     @cached_property
     def _encoder(self) -> Encoder:
         return self.over(self._folder / MODEL).search.wanted_encoder
 
     def _own_settings(self, *, learns: bool) -> Settings:
         judge = "reader" if self.plan.judge == "reader" else ""
-        return own_settings(self._settings, learns=learns, min_judged=self.plan.min_judged, judge=judge)
+        return own_settings(self._settings, learns=learns, min_judged=MIN_JUDGED, judge=judge)
 
-    def _parts(
+    def _assistant(self, _choice: MethodChoice, run: Run) -> ReplayAssistant:
+        """What answers in a run."""
+        return self.over(run.store, judge=self._judge(run))
+
+    def _judge(self, run: Run) -> Judge | None:
+        if self.plan.judge == "reader":
+            return None  # that of the settings
+        truth = _truth(run.questions, run.names)
+        return SimulatedJudge(self.plan.accuracy, run.seed, is_relevant=truth)
+
+    def _player(
         self,
+        choice: MethodChoice,
+        run: Run,
         assistant: ReplayAssistant,
-        folder: Path,
-        questions: Sequence[ReplayQuestion],
-        seed: int,
-        at_end: Callable[[Callable[[], None]], object],
-        *,
-        hears: bool,
-    ) -> MethodParts:
+        kind: Callable[..., Player] = Player,
+    ) -> Player:
+        return kind(
+            assistant,
+            self._method(choice, run, assistant),
+            run.questions,
+            names=run.names,
+            steps=run.steps,
+            interval=self.plan.interval,
+        )
+
+    def _method(self, choice: MethodChoice, run: Run, assistant: ReplayAssistant) -> Method:
+        """One that has learned nothing yet."""
+        return self._luf(Luf, run, assistant) if choice.kind == "luf" else Frozen()
+
+    def _luf(self, kind: Callable[..., Luf], run: Run, assistant: ReplayAssistant, **how: Any) -> Luf:
+        """A `Luf`. how: what is not as the plan has it."""
         encoder, source = self._encoder, self._settings.encoder.source
-        trained = first_half(encoder)
-        stored = Lessons(assistant.stores.database)
-        return MethodParts(
-            folder=folder / TRAINED,
-            vectors_of=lambda ids: first_halves(stored.vectors(ids, encoder.version), trained.dimension),
-            dimension=trained.dimension,
-            start=weights_at(source) if source else None,
-            encoder=encoder,
-            load=lambda made: with_first_half(encoder, OnnxEncoder(made, threads=1)),
-            chat=self.chat,
-            at_end=at_end,
-            seed=seed,
-            training=self.plan.training,
-            threads=self.plan.threads,
-            hears_users=hears,
-            remembers=self.plan.remembers,
-            questions=questions,
-            passages=self._streamed.passages,
+        trained, stored = first_half(encoder), Lessons(assistant.stores.database)
+        given = {
+            "dimension": trained.dimension,
+            "settings": {**self.plan.training, "seed": run.seed},
+            "threads": self.plan.threads,
+            "start": weights_at(source) if source else None,
+            "load": lambda made: with_first_half(encoder, OnnxEncoder(made, threads=1)),
+            "tell": run.progress.trains,
+        }
+        return kind(
+            lambda ids: first_halves(stored.vectors(ids, encoder.version), trained.dimension),
+            run.folder / TRAINED,
+            **given | how,
         )
-
-
-class _Run:
-    """What one run has of its own."""
-
-    def __init__(self, replay: Replay, store: Path, questions: Sequence[ReplayQuestion], seed: int) -> None:
-        self._replay, self._store, self._seed = replay, store, seed
-        self.names = Names.of_store(store)
-        self.questions = [self.names.as_stored(question) for question in questions]
-        self._chat_judge: ChatJudge | None = None
-
-    def assistant(self, *, learns: bool) -> ReplayAssistant:
-        return self._replay.over(
-            self._store, learns=learns, judge=self._judge(), chat_model=self._chat_model()
-        )
-
-    def close(self) -> None:
-        if self._chat_judge is not None:
-            self._chat_judge.close()
-
-    def _judge(self) -> Judge | None:
-        plan = self._replay.plan
-        if plan.judge == "simulated":
-            truth = _truth(self.questions, self.names)
-            return SimulatedJudge(plan.accuracy, self._seed, is_relevant=truth, blurs="verdict")
-        if plan.judge == "model":
-            self._chat_judge = ChatJudge(self._replay.chat())
-            return self._chat_judge
-        return None
-
-    def _chat_model(self) -> ChatModel | None:
-        if self._replay.plan.answers == "simulated":
-            return SimulatedChat(self.questions, self.names)
-        return self._replay.chat() if self._replay.asks_a_model else None
 
 
 def _truth(questions: Sequence[ReplayQuestion], names: Names) -> Truth:

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
 
 from agents.base.chat_interfaces import ChatModel
-from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
+from agents.base.interfaces import Candidate, Judge, Judged, SearchableSpace, Vector
 from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
-from assistant.replay.methods.method import Asked, Found, Method, Search, SearchedSpace
-from assistant.replay.runs.recorded_chat import RecordedChat, Recording
+from assistant.replay.methods.method import Asked, Found, Method, Search
 from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
@@ -32,6 +30,7 @@ FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody ask
 _BEGINS = datetime(2026, 1, 1, tzinfo=UTC)
 _A_QUESTION = timedelta(minutes=1)
 _A_LOOK = timedelta(microseconds=1)
+MIN_JUDGED = 5  # passages, before judging may stop, where questions are played
 
 
 class ReplayClock:
@@ -85,7 +84,7 @@ class MethodRetriever(Retriever):
     """Has a method find the passages of the question that is asked; every other search is the product's."""
 
     def __init__(
-        self, method: Method, product: Retriever, search_in: Callable[[SearchedSpace], Search]
+        self, method: Method, product: Retriever, search_in: Callable[[SearchableSpace], Search]
     ) -> None:
         """product: what searches where no question of the stream is asked. search_in: what a method gets."""
         self._method = method
@@ -97,10 +96,10 @@ class MethodRetriever(Retriever):
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
         if self.asked is None:
             return self._product.retrieve(query, space, without=without)
-        search = self._search_in(cast("SearchedSpace", space))
+        search = self._search_in(space)
         asked = replace(self.asked, text=query, without=tuple(without))
         self.found = self._method.retrieve(asked, search)
-        version = self.found.encoder_version or search.encoder_version
+        version = self.found.encoder_version or search.encoder.version
         return Retrieved(query, self.found.vector, version, self.found.candidates)
 
     def signals(
@@ -126,62 +125,27 @@ class ReplaySearch(Searches):
         self._method_retriever = MethodRetriever(method, super().searching.retriever, self.search_in)
         return self._method_retriever
 
-    def search_in(self, space: SearchedSpace) -> Search:
+    def search_in(self, space: SearchableSpace) -> Search:
         """What a method searches a space with."""
-        return self._search(super().searching.encoder, space)
-
-    def _search(self, encoder: Encoder, space: SearchedSpace) -> Search:
         retrieval = self.given.settings.retrieval
         return Search(
-            encoder,
+            super().searching.encoder,
             space,
             keep=retrieval.candidates,
             pool=retrieval.pool,
             fusion=self.fusion,
-            by=lambda folder: self._search_by(folder, space),
         )
-
-    def _search_by(self, folder: Path, space: SearchedSpace) -> Search:
-        trained = self.searching_in(folder)
-        for _ in trained.indexer.encode_everything():
-            pass
-        return self._search(trained.encoder, trained.spaces.same_as(cast(Any, space)))
 
 
 class ReplayModels(Models):
-    """The models of a chat, but for a judge and a chat model that may be given."""
+    """The models of a chat, whose judge is noted, and may be another one."""
 
-    def __init__(
-        self,
-        given: Given,
-        stores: Stores,
-        search: Searches,
-        *,
-        judge: Judge | None = None,
-        chat_model: ChatModel | None = None,
-    ) -> None:
-        super().__init__(given, stores, search)
-        self._judge, self._chat_model = judge, chat_model
+    judged_by: Judge | None = None
 
     @cached_property
     def judge(self) -> NotingJudge:
         """What judges candidates, with what it said."""
-        return NotingJudge(self._judge or super().judge)
-
-    @cached_property
-    def chat_model(self) -> ChatModel:
-        """What writes the replies."""
-        return self._chat_model or super().chat_model
-
-    def record_replies(self, recording: Recording) -> None:
-        """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
-
-        The built-in answers are neither: they are made anew.
-        """
-        model = self.given.settings.model
-        if model.backend != "extractive":
-            name = f"{model.backend} {model.label}"
-            self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
+        return NotingJudge(self.judged_by or super().judge)
 
 
 class ReplayAssistant(Assistant):
@@ -202,23 +166,21 @@ class ReplayAssistant(Assistant):
     ) -> None:
         """judge, chat_model: in place of those that the settings name."""
         super().__init__(
-            settings,
-            locations,
-            api_key=api_key,
-            offline=offline,
-            search=ReplaySearch,
-            models=partial(ReplayModels, judge=judge, chat_model=chat_model),
+            settings, locations, api_key=api_key, offline=offline, search=ReplaySearch, models=ReplayModels
         )
+        self.models.judged_by = judge
+        if chat_model is not None:
+            self.models.use(settings.model, chat_model)
 
     def remember(self, user_id: int) -> list[str]:
         """Remembers what a user stated until now; why something could not be, in words.
 
         In a chat that would wait and be tried again. Nobody comes back to a replay.
         """
-        jobs, player = self.stores.claim_jobs, self.turns.player
+        jobs, host = self.stores.claim_jobs, self.turns.host
         before = {job.id: job.attempts for job in jobs.waiting(user_id)}
-        player.remember(user_id, lambda learned: None)
-        player.settle()
+        host.remember(user_id, lambda learned: None)
+        host.settle()
         waiting = jobs.waiting(user_id)
         return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
 

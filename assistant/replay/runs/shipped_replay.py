@@ -20,14 +20,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.lineage import Learnable, taught
 from assistant.learning.recipes.run import SETTINGS
 from assistant.learning.training_process import Further
 from assistant.replay.methods.choice import FROZEN, MethodChoice
-from assistant.replay.metrics.held_out import Comparison
 from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.plan import ReplayPlan
-from assistant.replay.runs.replay_assistant import own_locations, own_settings
+from assistant.replay.runs.replay_assistant import MIN_JUDGED, own_locations, own_settings
 from assistant.replay.runs.run_progress import RunProgress, Watch
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.storage.folder import RUNS, STEPS, STORE, TRAINED, run_name
@@ -90,7 +90,7 @@ class ShippedReplay(InFolder, Generic[L, M]):
         """One run, in its own folder."""
 
     def _over(self, folder: Path) -> Assistant:
-        settings = own_settings(self._settings, learns=False, min_judged=self.plan.min_judged)
+        settings = own_settings(self._settings, learns=False, min_judged=MIN_JUDGED)
         return Assistant(settings, own_locations(self._live, folder), offline=self._offline)
 
     @cached_property
@@ -105,7 +105,6 @@ class ShippedReplay(InFolder, Generic[L, M]):
             "judge": {"kind": self.judge, "accuracy": plan.accuracy},
             "interval": plan.interval,
             "seeds": list(plan.seeds),
-            "order": plan.order,
             "first": plan.first,
             "threads": plan.threads,
             **self._begins_with,
@@ -115,24 +114,14 @@ class ShippedReplay(InFolder, Generic[L, M]):
     def turns(self, seed: int) -> Sequence[Any]:
         """The stream of a seed."""
 
-    def _run(
-        self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
-    ) -> Steps:
+    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
         folder = self._folder / RUNS / run_name(choice.label, seed)
         folder.mkdir(parents=True, exist_ok=True)
         steps, turns = Steps(folder / STEPS), len(self.turns(seed))
         if len(steps.asked) == turns:
             return steps
         interval = self.plan.interval if choice.kind != FROZEN else 0
-        progress = RunProgress(
-            watch,
-            name,
-            steps,
-            questions=turns,
-            interval=interval,
-            is_trained=choice.kind != FROZEN,
-            earlier=earlier,
-        )
+        progress = RunProgress(watch, name, questions=turns, interval=interval)
         with self._played(folder, seed, watch) as played:
             rounds = _Rounds(folder / TRAINED, played, progress)
             rounds.go_on(steps)

@@ -9,7 +9,7 @@ learned when the process was killed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,7 @@ class AskedStep:
     figures: Mapping[str, float]  # see `measures`
     reply: str
     judgements: tuple[Judgement, ...] = ()
-    feedback: str = ""  # of which kind it was, where a user said something afterwards
-    seconds: Mapping[str, float] = field(default_factory=dict)  # wall time; no part of a report
+    seconds: float = 0.0  # wall time; no part of a report
 
     @property
     def judged(self) -> JudgedQuestion:
@@ -56,9 +55,17 @@ class Steps:
     """The steps of a run, in a file."""
 
     def __init__(self, file: Path) -> None:
-        self._place, self._file = file, LineFile(file)
+        self._file = LineFile(file)
         self._passages: dict[int, Passage] = {}
-        self._read()
+        self._asked: list[AskedStep] = []
+        self._learned: list[LearnedStep] = []
+        for number, row in enumerate(self._file.lines, start=1):
+            try:
+                self._take(row)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise WrongUsage(
+                    f"{file}, line {number} is no step of a replay", hint="Begin anew with --fresh."
+                ) from error
 
     @property
     def asked(self) -> Sequence[AskedStep]:
@@ -81,10 +88,9 @@ class Steps:
             "domain": step.domain,
             "figures": dict(step.figures),
             "reply": step.reply,
-            "feedback": step.feedback,
             "judged": [_judgement_row(judgement) for judgement in step.judgements],
             "passages": [_passage_row(passage) for passage in new.values()],
-            "seconds": dict(step.seconds),
+            "seconds": step.seconds,
         }
         self._file.append(row)
         self._take(row)
@@ -94,30 +100,6 @@ class Steps:
         row = {"step": _LEARNED, **asdict(step)}
         self._file.append(row)
         self._take(row)
-
-    def go_back(self, *, asked: int, learned: int) -> None:
-        """Forgets all steps behind these many."""
-        lines = 0
-        for row in self._file.lines:
-            left = asked if row["step"] == _ASKED else learned
-            if not left:
-                break
-            asked, learned = asked - (row["step"] == _ASKED), learned - (row["step"] == _LEARNED)
-            lines += 1
-        self._file.keep(lines)
-        self._read()
-
-    def _read(self) -> None:
-        self._asked: list[AskedStep] = []
-        self._learned: list[LearnedStep] = []
-        self._passages.clear()
-        for number, row in enumerate(self._file.lines, start=1):
-            try:
-                self._take(row)
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
-                raise WrongUsage(
-                    f"{self._place}, line {number} is no step of a replay", hint="Begin anew with --fresh."
-                ) from error
 
     def _take(self, row: Mapping[str, Any]) -> None:
         if row["step"] == _LEARNED:
@@ -134,7 +116,6 @@ class Steps:
                 figures=row["figures"],
                 reply=row["reply"],
                 judgements=tuple(self._judgement(told) for told in row["judged"]),
-                feedback=row["feedback"],
                 seconds=row["seconds"],
             )
         )

@@ -25,35 +25,6 @@ from assistant.replay.streams.datasets import EVERYBODY, ReplayPassage, ReplayQu
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage
-from stores.database.database import Database
-from stores.exchange.backup import write_backup
-
-_NAMES = "memory-*.db"
-
-
-def keep_memory(database: Database, folder: Path, questions: int) -> None:
-    """Copies a database as it is behind so many questions; earlier copies go."""
-    copy = folder / f"memory-{questions}.db"
-    write_backup(database, copy, replace=True)
-    for other in folder.glob(_NAMES):
-        if other != copy:
-            other.unlink()
-
-
-def put_memory_back(folder: Path, database_file: Path) -> int:
-    """Puts the newest copy in a database's place; behind how many questions it was made, 0 without one."""
-    copies = {int(file.stem.removeprefix("memory-")): file for file in folder.glob(_NAMES)}
-    if not copies:
-        return 0
-    newest = max(copies)
-    shutil.copyfile(copies[newest], database_file)
-    return newest
-
-
-def forget_copies(folder: Path) -> None:
-    for copy in folder.glob(_NAMES):
-        copy.unlink()
-
 
 NAMES = "names.json"  # in a filled store
 _FORM = 2  # of a filled store; another number has all of them filled anew

@@ -2,10 +2,9 @@
 
 lock                    while it is played
 plan.json               what is played; a folder that holds another replay is refused
-replies.jsonl           what chat models wrote, so that nobody is asked twice; kept when one begins anew
-runs/LABEL-seed-N/      steps.jsonl, and while it runs: store/, trained/, memory-N.db
+runs/LABEL-seed-N/      steps.jsonl, and while it runs: store/, trained/
 model/                  folders without a file, for parts that are not of one run
-report.json, times.json    once all is played
+report.json             once all is played
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assistant.replay.storage.data_set_store import forget_copies
 from stores.base.errors import StoreUnavailable, WrongUsage
 
-LOCK, PLAN, REPLIES, RUNS, STEPS = "lock", "plan.json", "replies.jsonl", "runs", "steps.jsonl"
+LOCK, PLAN, RUNS, STEPS = "lock", "plan.json", "runs", "steps.jsonl"
 STORE, STORE_IN_MAKING, TRAINED = "store", "store.making", "trained"
 MODEL = "model"
-REPORT, TIMES = "report.json", "times.json"
+REPORT = "report.json"
 PLAN_IN_WRITING = "plan.new"
 
 
@@ -66,7 +64,7 @@ def run_name(label: str, seed: int) -> str:
 
 
 def forget_replay(folder: Path) -> None:
-    """Deletes what the replay whose plan is there has played; plan and recording stay, and what is another's.
+    """Deletes what the replay whose plan is there has played; the plan stays, and what is another's.
 
     Raises OSError for what cannot be deleted: its figures must not be taken for those of the next replay.
     """
@@ -77,13 +75,11 @@ def forget_replay(folder: Path) -> None:
             _forget_run(folder / RUNS / run_name(label, seed))
     with suppress(OSError):  # something else is in it, or it is not there
         (folder / RUNS).rmdir()
-    for name in (REPORT, TIMES):
-        (folder / name).unlink(missing_ok=True)
+    (folder / REPORT).unlink(missing_ok=True)
 
 
 def _forget_run(run: Path) -> None:
     """A run that is left with its steps alone can go on, as it can without any."""
-    forget_copies(run)
     for name in (STORE, STORE_IN_MAKING, TRAINED):
         with suppress(FileNotFoundError):
             shutil.rmtree(run / name)

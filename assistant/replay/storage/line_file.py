@@ -16,64 +16,32 @@ def encoded(content: Any) -> bytes:
 
 
 class LineFile:
-    """The lines of a file, by one process at a time. A whole last line needs no line break behind it."""
+    """The lines of a file that one process writes at a time."""
 
-    def __init__(self, path: Path, *, is_ours: bool = True) -> None:
-        """is_ours: nothing else writes it, and a line that was torn by a kill is taken away.
-
-        Otherwise lines that are no JSON stay in the file as they are, and `broken` has their numbers, from 1.
-        Raises `WrongUsage` where the file cannot be read.
-        """
+    def __init__(self, path: Path) -> None:
+        """Cuts the file off at a line that a kill tore. Raises `WrongUsage` where it cannot be read."""
         self._path = path
-        self._is_ours = is_ours
         self.lines: list[Any] = []
-        self.broken: list[int] = []
-        self._ends_in_line = True  # what is added begins with a line of its own
-        for number, line in enumerate(_content(path).splitlines(keepends=True), start=1):
-            self._take(number, line)
-            if is_ours and self.broken:
-                self.keep(len(self.lines))
+        whole = 0  # bytes
+        for line in (content := _content(path)).splitlines(keepends=True):
+            try:
+                self.lines.append(json.loads(line if line.endswith(b"\n") else b""))
+            except (ValueError, RecursionError):  # no UTF-8, too; the other is of what is nested too deeply
                 break
-        if is_ours and not self._ends_in_line:
-            with path.open("ab") as opened:
-                opened.write(b"\n")
-            self._ends_in_line = True
+            whole += len(line)
+        if whole < len(content):
+            os.truncate(path, whole)
 
     def append(self, content: Any) -> None:
         """Adds a line, durable when this returns."""
         with self._path.open("ab") as opened:
-            opened.write((b"" if self._ends_in_line else b"\n") + encoded(content))
+            opened.write(encoded(content))
             opened.flush()
             os.fsync(opened.fileno())
-        self._ends_in_line = True
         self.lines.append(content)
-
-    def keep(self, count: int) -> None:
-        """Takes all lines behind the first so many away; of a file that is ours."""
-        assert self._is_ours, "of another's file no line is taken away"
-        self.lines = self.lines[:count]
-        if self._path.exists():
-            os.truncate(self._path, sum(len(encoded(line)) for line in self.lines))
-        self._ends_in_line = True
-
-    def _take(self, number: int, line: bytes) -> None:
-        self._ends_in_line = line.endswith(b"\n")
-        if not line.strip():
-            return
-        try:
-            read = json.loads(line)
-        except (
-            ValueError,
-            RecursionError,
-        ):  # no UTF-8 is one, too; the other is of what is nested too deeply
-            self.broken.append(number)
-        else:
-            self.lines.append(read)
 
 
 def _content(path: Path) -> bytes:
-    if path.is_fifo():  # it may be waited for without end
-        raise WrongUsage(f"{path} cannot be read: it is a pipe")
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -2,6 +2,5 @@
 
 datasets    questions and passages of the data sets, and the order in which they arrive
 follow_ups  sets of conversations over passages
-tables      questions and passages by their columns
 own_tables  the same from a person's own tables: which column holds what, and whether they fit
 """

@@ -1,6 +1,6 @@
 """Questions and passages to replay: the sets of the data folder, and the streams made of questions.
 
-    files -> one record type -> a stream: in given, seeded or drifting order -> its first N
+    files -> one record type -> a stream, topic by topic -> its first N
 
 Every set says of a question which passages answer it (`gold`), whose it is (`user`), what kind of text it is
 about (`domain`) and which article, document or conversation it belongs to (`topic`).
@@ -23,7 +23,6 @@ from assistant.learning.recipes.examples.table_rows import Record, read_text, un
 from stores.base.one_line import one_line
 
 Split: TypeAlias = Literal["train", "dev", "test"]
-Order: TypeAlias = Literal["given", "seeded", "drift"]
 
 EVERYBODY = ""  # owner of what is shared
 DEFAULT_USER = "replay"
@@ -277,23 +276,19 @@ def _locomo_question(name: str, user: str, entry: Record, evidence: Sequence[str
 
 
 def stream(
-    questions: Iterable[ReplayQuestion], *, order: Order, seed: int = 0, first: int | None = None
+    questions: Iterable[ReplayQuestion], *, seed: int = 0, first: int | None = None
 ) -> tuple[ReplayQuestion, ...]:
-    """Questions in the order in which they arrive.
+    """Questions in the order in which they arrive: topic by topic, so that new topics keep coming.
 
-    given: as they come. seeded: shuffled. drift: topic by topic, topics and the questions of each shuffled,
-    so that every stretch of the stream brings new topics. first: so many of them. Shuffled orders hang on
-    the seed and the ids alone. Raises ValueError where two questions have one id.
+    Topics and the questions of each are shuffled, by the seed and the ids alone. first: so many of them.
+    Raises ValueError where two questions have one id.
     """
-    arriving = list(questions)
+    arriving = sorted(questions, key=lambda question: question.id)
     if len({question.id for question in arriving}) < len(arriving):
         raise ValueError("two questions of a stream have the same id")
-    if order != "given":
-        arriving.sort(key=lambda question: question.id)
-        random.Random(f"{seed} questions").shuffle(arriving)
-    if order == "drift":
-        topics = sorted({question.topic for question in arriving})
-        random.Random(f"{seed} topics").shuffle(topics)
-        place = {topic: number for number, topic in enumerate(topics)}
-        arriving.sort(key=lambda question: place[question.topic])  # stable
+    random.Random(f"{seed} questions").shuffle(arriving)
+    topics = sorted({question.topic for question in arriving})
+    random.Random(f"{seed} topics").shuffle(topics)
+    place = {topic: number for number, topic in enumerate(topics)}
+    arriving.sort(key=lambda question: place[question.topic])  # stable
     return tuple(arriving[:first])

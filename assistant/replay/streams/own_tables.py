@@ -1,41 +1,28 @@
 """Tables of a person's own, as questions with the passages that are searched for them.
 
-    table of questions, table of passages -> columns as named, else guessed -> questions, passages
+    table of questions, table of passages -> columns, guessed from the first row -> questions, passages
 
 Passages that answer are known by their ids, or by their text where the questions bring it along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from assistant.learning.recipes.examples.table_rows import (
-    LAYOUTS,
-    Record,
-    TableRow,
-    is_table,
-    read_table,
-    read_text,
-)
-from assistant.replay.streams.datasets import SETS, ReplayPassage, ReplayQuestion
-from assistant.replay.streams.tables import (
-    PassageColumns,
-    QuestionColumns,
-    table_passages,
-    table_questions,
-    text_id,
-)
+from assistant.learning.recipes.examples.table_rows import LAYOUTS, TableRow, is_table, read_table, read_text
+from assistant.replay.streams.datasets import DEFAULT_USER, SETS, ReplayPassage, ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.base.well_formed import well_formed
 
-Columns = TypeVar("Columns", QuestionColumns, PassageColumns)
 Tell = Callable[[str], None]
 Found = tuple[list[ReplayPassage], list[ReplayQuestion]]
+Columns = Mapping[str, str]  # in which column what stands; "" for what a table does not have
 
-_GUESSES = {  # column: names that it goes by, the likeliest first
+QUESTION = {  # what: names that its column goes by, the likeliest first; "a.b" is b within a
     "text": ("question", "query", "message", "text"),
     "answers": ("answers.text", "answers", "answer.aliases", "answer"),
     "id": ("id", "qid", "_id", "question_id", "query_id"),
@@ -44,21 +31,14 @@ _GUESSES = {  # column: names that it goes by, the likeliest first
     "user": ("user",),
     "topic": ("doc", "topic", "title"),
 }
-_PASSAGE_GUESSES = {
+PASSAGE = {
     "text": ("text", "passage", "contents", "content", "body", "context"),
     "id": ("id", "pid", "_id", "passage_id", "docid", "doc_id"),
     "title": ("title",),
 }
 
 
-def read_own(
-    name: str,
-    splits: Sequence[str],
-    columns: Mapping[str, str],
-    passages: Path | None,
-    passage_columns: Mapping[str, str],
-    tell: Tell,
-) -> Found:
+def read_own(name: str, splits: Sequence[str], passages: Path | None, tell: Tell) -> Found:
     """The tables of a person: of questions, and of passages where those bring none along.
 
     tell: is given what is odd, but can be played. Raises `WrongUsage`, and `UnreadableDocument`.
@@ -71,39 +51,29 @@ def read_own(
         splits = ()
     read = (row for split in splits or ("",) for row in read_table(path, split))
     rows = list({row.where: row for row in read}.values())  # a file may be of two splits: test/train.jsonl
-    if not rows:
-        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
-    chosen = question_columns(rows[0].record, columns)
-    questions = asked(table_questions(rows, chosen, domain=path.name.split(".")[0]))
+    columns = columns_of(path, rows, QUESTION, "text", "answers")
+    questions = asked(table_questions(rows, columns, domain=path.name.split(".")[0]))
     if passages is not None:
-        return _with_passages(path, questions, chosen, passages, passage_columns, tell)
-    if not chosen.context:
+        return _with_passages(path, questions, columns, passages, tell)
+    if not columns["context"]:
         raise WrongUsage(
             f"{path} has questions, but no passages to search",
-            hint="Name their column with --column context=NAME, or a table of them with --passages FILE.",
+            hint="Name a table of passages with --passages FILE.",
         )
-    title = chosen.topic if chosen.topic == "title" else ""
-    return list(table_passages(rows, PassageColumns(text=chosen.context, title=title))), questions
+    title = columns["topic"] if columns["topic"] == "title" else ""
+    return list(table_passages(rows, {"text": columns["context"], "id": "", "title": title})), questions
 
 
-def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
+def messages_of(path: Path) -> list[str]:
     """What a table asks, a row after the other, or the lines of another file.
 
-    columns: of a table, where the questions stand, and nothing else. Raises `WrongUsage`, and
-    `UnreadableDocument`.
+    Raises `WrongUsage`, and `UnreadableDocument`.
     """
-    if not (columns or is_table(path)):
+    if not is_table(path):
         return messages_in(read_text(path))
-    if other := sorted(set(columns) - {"text"}):
-        raise WrongUsage(
-            f"a comparison reads a table's questions alone, and --column {other[0]}= names something else",
-            hint="As in --column text=NAME.",
-        )
     rows = list(read_table(path))
-    if not rows:
-        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question in each row.")
-    chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text, answers="")
-    return [question.text for question in asked(table_questions(rows, chosen, domain=path.name))]
+    columns = dict.fromkeys(QUESTION, "") | {"text": columns_of(path, rows, QUESTION, "text")["text"]}
+    return [question.text for question in asked(table_questions(rows, columns, domain=path.name))]
 
 
 def messages_in(text: str) -> list[str]:
@@ -112,22 +82,15 @@ def messages_in(text: str) -> list[str]:
 
 
 def _with_passages(
-    path: Path,
-    questions: list[ReplayQuestion],
-    columns: QuestionColumns,
-    passages: Path,
-    passage_columns: Mapping[str, str],
-    tell: Tell,
+    path: Path, questions: list[ReplayQuestion], columns: Columns, passages: Path, tell: Tell
 ) -> Found:
     """Questions with the passages of another table, by whose ids their gold goes."""
     if not passages.exists():
         raise WrongUsage(f"there is no file or folder {passages}", hint=f"--passages names one. {LAYOUTS}")
     rows = list(read_table(passages))
-    if not rows:
-        raise WrongUsage(f"{passages} has no rows", hint="--passages names what is searched.")
-    chosen = passage_columns_of(rows[0].record, passage_columns)
+    chosen = columns_of(passages, rows, PASSAGE, "text")
     found = list(table_passages(rows, chosen))
-    if columns.context:
+    if columns["context"]:
         by_text = {text_id(passage.text): passage.id for passage in found}
         questions = [
             replace(each, gold=frozenset(by_text.get(name, name) for name in each.gold or ()))
@@ -137,7 +100,13 @@ def _with_passages(
     known = {each.id for each in found}
     missing = [name for name in gold if name not in known]
     if missing and len(missing) == len(gold):
-        raise _no_gold(path, columns, passages, chosen, rows[0], missing[0])
+        if columns["context"]:
+            raise WrongUsage(f"no text of {path}'s column {columns['context']!r} is a passage of {passages}")
+        raise WrongUsage(
+            f"{passages} has none of the passages that {path} names as answering, such as {missing[0]!r}",
+            hint=f"The column of their ids is called {' or '.join(PASSAGE['id'])}. "
+            f"Its columns: {', '.join(rows[0].record)}.",
+        )
     if missing:
         tell(
             f"{len(missing)} of {len(gold)} passages that {path} names as answering are not in {passages}, "
@@ -146,67 +115,105 @@ def _with_passages(
     return found, questions
 
 
-def _no_gold(
-    path: Path,
-    columns: QuestionColumns,
-    passages: Path,
-    chosen: PassageColumns,
-    row: TableRow,
-    example: str,
-) -> WrongUsage:
-    if columns.context and not columns.gold:
-        return WrongUsage(
-            f"no text of {path}'s column {columns.context!r} is a passage of {passages}",
-            hint="If it is not the passage that answers: --column context=",
-        )
-    made = f"read from its column {chosen.id!r}" if chosen.id else "made from the texts"
-    return WrongUsage(
-        f"{passages} has none of the passages that {path} names as answering, such as {example!r}",
-        hint=f"The ids of {passages} were {made}; name their column with --passage-column id=NAME. "
-        f"Its columns: {', '.join(row.record)}.",
-    )
-
-
-def question_columns(row: Record, named: Mapping[str, str]) -> QuestionColumns:
-    """Where a table has what: as named, else as the first row's columns let one guess."""
-    guessed = _guessed(row, _GUESSES)
-    if "gold" in guessed:
-        guessed.pop("context", None)
-    return _columns(QuestionColumns, guessed | dict(named))
-
-
-def passage_columns_of(row: Record, named: Mapping[str, str]) -> PassageColumns:
-    """As `question_columns`, of passages."""
-    return _columns(PassageColumns, _guessed(row, _PASSAGE_GUESSES) | dict(named))
-
-
-def _guessed(row: Record, guesses: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def columns_of(
+    path: Path, rows: Sequence[TableRow], guesses: Mapping[str, Sequence[str]], *needed: str
+) -> Columns:
+    """In which columns what stands, by the first row. Raises `WrongUsage` without rows, or what is needed."""
+    if not rows:
+        raise WrongUsage(f"{path} has no rows", hint="Name a table with a question or a passage in each row.")
+    row = rows[0]
     found = {what: next((name for name in names if _has(row, name)), "") for what, names in guesses.items()}
-    return {what: name for what, name in found.items() if name}
+    for what in needed:
+        if not found[what]:
+            raise WrongUsage(
+                f"{row.where} has no column of the {what}; its columns: {', '.join(row.record)}",
+                hint=f"Call it {' or '.join(guesses[what])}.",
+            )
+    return found | ({"context": ""} if found.get("gold") else {})
 
 
-def _columns(kind: type[Columns], named: Mapping[str, str]) -> Columns:
-    known = [each.name for each in fields(kind)]
-    if unknown := set(named) - set(known):
-        raise WrongUsage(
-            f"{kind.OPTION}: there is no column for {sorted(unknown)[0]!r}",
-            hint=f"There are {', '.join(known)}.",
+def table_questions(rows: Iterable[TableRow], columns: Columns, *, domain: str) -> Iterator[ReplayQuestion]:
+    """The questions of a table.
+
+    Raises `WrongUsage` where a row lacks a column, and where two questions have one id.
+    """
+    places: dict[str, str] = {}
+    for number, row in enumerate(rows):
+        gold = {*_texts(row, columns["gold"]), *map(text_id, _texts(row, columns["context"]))}
+        question = ReplayQuestion(
+            _text(row, columns["id"]) if columns["id"] else f"{domain}/{number}",
+            _text(row, columns["text"]),
+            _texts(row, columns["answers"]),
+            frozenset(gold) if columns["gold"] or columns["context"] else None,
+            _text(row, columns["user"]) or DEFAULT_USER,
+            domain,
+            _text(row, columns["topic"]),
         )
-    if not named.get("text", "text"):
-        raise WrongUsage(f"{kind.OPTION} text= names no column", hint="As in text=NAME.")
-    return kind(**named)
+        if question.text.strip() and places.setdefault(question.id, row.where) != row.where:
+            raise WrongUsage(
+                f"two questions have the id {question.id!r}: {places[question.id]}, and {row.where}",
+                hint=f"Without a column {columns['id']!r} the rows are numbered.",
+            )
+        yield question
 
 
-def _has(row: Record, column: str) -> bool:
-    value: Any = row
-    for part in column.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return False
-        value = value[part]
-    return value is not None and not isinstance(value, Mapping)
+def table_passages(rows: Iterable[TableRow], columns: Columns) -> Iterator[ReplayPassage]:
+    """The passages of a table, each id once.
+
+    Raises `WrongUsage` where a row lacks a column, and where two passages that differ have one id.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    for row in rows:
+        text = _text(row, columns["text"])
+        name = _text(row, columns["id"]) if columns["id"] else text_id(text)
+        earlier, where = known.setdefault(name, (text, row.where))
+        if earlier != text:
+            raise WrongUsage(f"two passages have the id {name!r}: {where}, and {row.where}")
+        if where == row.where:
+            yield ReplayPassage(name, _text(row, columns["title"]), text)
+
+
+def text_id(text: str) -> str:
+    """The id of a passage that has none: the same for the same text."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def asked(questions: Iterable[ReplayQuestion]) -> list[ReplayQuestion]:
     """Those that ask something, as the chat takes a message in."""
     taken = (replace(each, text=well_formed(each.text).strip()) for each in questions)
     return [each for each in taken if each.text]
+
+
+_NOTHING = object()
+
+
+def _value(row: TableRow, column: str) -> Any:
+    """What stands in a column; `_NOTHING` where the row does not have it."""
+    value: Any = row.record
+    for part in column.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return _NOTHING
+        value = value[part]
+    return value
+
+
+def _has(row: TableRow, column: str) -> bool:
+    value = _value(row, column)
+    return value is not _NOTHING and value is not None and not isinstance(value, Mapping)
+
+
+def _texts(row: TableRow, column: str) -> tuple[str, ...]:
+    """One text or several as texts; none without a column, and none for null."""
+    value = _value(row, column) if column else None
+    if value is _NOTHING:
+        raise WrongUsage(f"{row.where} has no column {column!r}; its columns: {', '.join(row.record)}")
+    several = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(one, Mapping | list | tuple) for one in several):
+        raise WrongUsage(
+            f"{row.where}: the column {column!r} holds what is neither a text nor a list of texts"
+        )
+    return tuple(str(one) for one in several if one is not None)
+
+
+def _text(row: TableRow, column: str) -> str:
+    return next(iter(_texts(row, column)), "")

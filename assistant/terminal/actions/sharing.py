@@ -38,8 +38,8 @@ def weigh_for_all(assistant: Assistant, user_id: int, text: str) -> Learned | No
 def _weighed(assistant: Assistant, user_id: int, claim: NewClaim, passage_id: int | None) -> Learned | None:
     claim_id = assistant.stores.claims.put_one(user_id, claim, origin="share", passage_id=passage_id)
     found: list[Learned] = []
-    assistant.turns.player.remember(user_id, found.append)
-    assistant.turns.player.settle()
+    assistant.turns.host.remember(user_id, found.append)
+    assistant.turns.host.settle()
     return next((learned for learned in found if learned.claim_id == claim_id), None)
 
 

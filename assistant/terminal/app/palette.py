@@ -124,7 +124,7 @@ class Palette(Everywhere):
             self.chat.prompt.put(f"{name} ")
             self.chat.prompt.focus()
         elif not self.chat.runs_here(name):
-            self.chat.work(self.chat.talk.send(name))
+            self.chat.talk.send(name)
 
 
 def _ids_of(node: DOMNode) -> Iterator[str]:

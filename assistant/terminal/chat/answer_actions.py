@@ -153,7 +153,7 @@ class AnswerActions(Surroundings):
         self.tell("")
         if receipt_id is not None:
             self.notices.done_with(receipt_id)
-        self.work(self.talk.send(f"/undo {receipt_id}" if receipt_id is not None else "/undo"))
+        self.talk.send(f"/undo {receipt_id}" if receipt_id is not None else "/undo")
 
     # Why
 

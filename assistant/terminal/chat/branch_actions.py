@@ -100,7 +100,7 @@ class BranchActions(AnswerActions):
         self.has_cut = True
         await self.conversation.cut_at(asked)
         is_path = text.startswith("/") and not text.startswith("//")  # a message, and no command
-        await self.talk.send(f"/{text}" if is_path else text, instead_of=asked.turn_id)
+        self.talk.send(f"/{text}" if is_path else text, instead_of=asked.turn_id)
 
     @property
     def _asked_message(self) -> Message | None:

@@ -315,7 +315,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         if self.app.is_web:
             self.tell("a browser has no plain mode: run `vouch chat --plain` in a terminal")
         elif self.is_ready:
-            self.work(self.talk.send("/plain"))
+            self.talk.send("/plain")
 
     def _choose_theme(self, name: str) -> None:
         if not name:

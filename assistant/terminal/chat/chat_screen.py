@@ -140,7 +140,7 @@ class ChatScreen(Screen[None], ChatOpening):
         elif self.changes is not None:
             self.work(self.changed(event.text))
         elif not self.runs_here(event.text):
-            self.work(self.talk.send(event.text))
+            self.talk.send(event.text)
 
     def _reply_began(self) -> None:
         """The first one has loaded what speaks to the model."""
@@ -201,7 +201,7 @@ class ChatScreen(Screen[None], ChatOpening):
 
     def heard(self, learned: Learned) -> None:
         """Puts what was learned where the person looks."""
-        from assistant.terminal.engine.notices import brief_line, learned_line
+        from assistant.turns.notices import brief_line, learned_line
 
         if line := learned_line(learned, "/undo"):
             brief = brief_line(learned, "/undo")

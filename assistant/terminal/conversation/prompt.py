@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -165,18 +166,14 @@ class Prompt(TextArea):
             self.action_send()
         elif not self._knows_pastes and self._is_burst:
             self._held = self.set_timer(_HOLDS_SECONDS, self._send_held)
-        else:
-            self._send()
-
-    def _send(self) -> None:
-        if self.text.strip():
+        elif self.text.strip():
             text = self.take()
             self.sent.append(text)
             self.post_message(self.Sent(text))
 
     def _send_held(self) -> None:
-        self._held = None
-        self._send()
+        self._held, self._key_times = None, (-math.inf, *self._key_times[1:])  # it was no burst
+        self.action_send()
 
     def _let_go(self) -> None:
         """Keys come behind an Enter that was held: it belongs to a paste that the terminal does not mark."""

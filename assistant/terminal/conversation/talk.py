@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.engine.retrying import TryingAgain
-from assistant.terminal.engine.writing import Said, Stopped, Writing
 from assistant.terminal.facts.answer_lines import below_answer
 from assistant.terminal.facts.messages import Message, cited_source
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 from stores.base.passages import quotes_only
+
+if TYPE_CHECKING:
+    from assistant.turns.events import Event
+    from assistant.turns.host import Sending
 
 _LEAST_SECONDS = 0.1  # ten times a second
 _MOST_SECONDS = 0.4  # further behind, nobody would say that it is being written
@@ -58,11 +63,12 @@ class Talk:
         self._desk = desk
         self._conversation = conversation
         self._hears = hears
-        self._queue: list[Message] = []
-        self._writing: Writing | None = None
-        self._sending: Message | None = None  # whose turn is played
-        self._trying: TryingAgain | None = None
-        self._running: asyncio.Task[None] | None = None
+        self._queue: dict[Message, asyncio.Event] = {}  # set once it begins, or was taken back
+        self._tasks: dict[Message, asyncio.Task[None]] = {}
+        self._begun: Message | None = None
+        self._sending: Message | None = None  # the same, but for commands and what is back in the prompt
+        self._reply: Sending | None = None  # that is being written
+        self._turn_id: int | None = None  # its turn, once the message is stored
         self._is_ready = False
         self._holds = False  # nothing further is begun
         self.session_id = 0
@@ -70,19 +76,14 @@ class Talk:
         self.command = ""  # that is being carried out
 
     @property
-    def is_writing(self) -> bool:
-        """A reply is being written."""
-        return self._writing is not None
-
-    @property
     def can_be_stopped(self) -> bool:
         """A reply is being written, or a command waits for something."""
-        return self.is_writing or self._desk.is_waiting
+        return self._reply is not None or self._desk.is_waiting
 
     @property
     def is_idle(self) -> bool:
         """Nothing runs and nothing waits."""
-        return self._running is None and not self._queue
+        return self._begun is None and not self._queue
 
     @property
     def waiting(self) -> list[str]:
@@ -92,136 +93,156 @@ class Talk:
     @property
     def not_accepted(self) -> list[str]:
         """What was sent and is not stored yet, oldest first."""
-        is_stored = self._writing is not None and self._writing.turn_id is not None
         begun = self._sending
-        sending = [begun.text] if begun is not None and begun.turn_id is None and not is_stored else []
-        return [*sending, *self.waiting]
+        return [begun.text, *self.waiting] if begun is not None and self._turn_id is None else self.waiting
 
     def ready(self) -> None:
         """What was sent until now can be begun."""
         self._is_ready = True
         self._go_on()
 
-    async def send(self, text: str, *, instead_of: int | None = None) -> None:
+    def send(self, text: str, *, instead_of: int | None = None) -> None:
         """A message or a command; it waits for those before it. instead_of: a turn, which is kept."""
         message = Message("You", text, state="queued", instead_of=instead_of)
-        self._queue.append(message)
-        await self._conversation.add(message)
-        self._conversation.follow()
-        self._go_on()
+        self._queue[message] = asyncio.Event()
+        task = asyncio.create_task(self._command(message) if _is_command(message) else self._turn(message))
+        self._tasks[message] = task
+        task.add_done_callback(partial(self._ended, message))
 
     async def take_back(self) -> str | None:
         """The last of what waits, taken out of the queue; None where nothing waits."""
         if not self._queue:
             return None
-        message = self._queue.pop()
+        message, begins = self._queue.popitem()
+        begins.set()
         await self._conversation.remove_message(message)
         return message.text
 
     def stop(self) -> None:
         """Ends the reply that is being written, whose part is kept, or what a command waits for."""
-        if self._trying is not None:
-            self._trying.give_up()
-        if self._writing is not None:
-            self._writing.stop()
+        if self._reply is not None:
+            self._reply.stop()
         self._desk.leave_wait()
 
     async def end(self) -> None:
         """Begins nothing more, stops the reply, and waits until its part is kept."""
         self._holds = True
         self.stop()
-        if self._running is not None:
-            await asyncio.wait([self._running])
+        if self._begun is not None:
+            await asyncio.wait([self._tasks[self._begun]])
+
+    async def _begins(self, message: Message) -> bool:
+        """Shows it, and waits for those before it; False where it was taken back."""
+        begins = self._queue[message]
+        await self._conversation.add(message)
+        self._conversation.follow()
+        self._go_on()
+        await begins.wait()
+        if message is not self._begun:
+            return False
+        message.state = "done"
+        if (view := self._conversation.view_of(message)) is not None:
+            view.update()
+        return True
 
     def _go_on(self) -> None:
-        if self._is_ready and self._running is None and self._queue and not self._holds:
-            self._running = asyncio.create_task(self._begin(self._queue.pop(0)))
-
-    async def _begin(self, message: Message) -> None:
-        try:
-            message.state = "done"
-            view = self._conversation.view_of(message)
-            if view is not None:
-                view.update()
-            if message.text.startswith("/") and not message.text.startswith("//"):
-                self.command = message.text
-                await self._command(message)
+        if self._is_ready and self._begun is None and self._queue and not self._holds:
+            self._begun = begun = next(iter(self._queue))
+            if _is_command(begun):
+                self.command = begun.text
             else:
-                await self._turn(message)
-        except Exception as error:  # noqa: BLE001 - told to the screen, which leaves
-            self._hears.failed(error)
-        finally:
-            self._running, self._writing, self._trying, self._sending = None, None, None, None
-            self.command = ""
+                self._sending, self._turn_id = begun, None
+            self._queue.pop(begun).set()
+
+    def _ended(self, message: Message, task: asyncio.Task[None]) -> None:
+        del self._tasks[message]
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._hears.failed(error)  # a defect of ours: the screen leaves
+        if message is self._begun:
+            self._begun, self._sending, self._reply, self.command = None, None, None, ""
             self._go_on()
 
     # Turns
 
     async def _turn(self, sent: Message) -> None:
-        self._sending = sent
-        answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
-        view = await self._conversation.add(answer, before=self._first_waiting)
-        self._trying = TryingAgain(self._hears.told)
-        error = await self._attempt(sent, answer, view)
-        while isinstance(error, ModelBusy) and not answer.text:
-            answer.state, answer.failure, answer.note, answer.silent_seconds = "waiting", "", "", 0
-            view.update()
-            if not await self._trying.wait_out(error):
-                answer.state, answer.failure = "failed", one_line(error.message)
-                break
-            error = await self._attempt(sent, answer, view)
-        if not view.is_attached:  # nothing was kept, and it is back in the prompt
+        if not await self._begins(sent):
             return
-        view.end()
-        self._hears.turn_ended(answer)
+        from assistant.turns.host import Sending  # with the models, which are loaded by now
 
-    async def _attempt(self, sent: Message, answer: Message, view: MessageView) -> VouchError | None:
-        """Plays the turn; returns what it failed with."""
-        text = sent.text[1:] if sent.text.startswith("//") else sent.text
-        writing = self._writing = Writing()
-        instead_of = sent.instead_of if sent.turn_id is None else None  # a further try follows the first
-        playing = asyncio.create_task(self._desk.play(self.session_id, text, writing, instead_of=instead_of))
-        pace = Pace()
-        while not playing.done():
-            await asyncio.wait([playing], timeout=pace.wait_seconds)
-            self._paint(view, writing.take(), pace)
-            _tell_silence(view, writing)
+        answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
+        self._reply = reply = Sending()
+        view = await self._conversation.add(answer, before=self._first_waiting)
+        desk, events, pace = self._desk, deque["Event"](), Pace()
+        async with desk.behind_the_others():
+            host = desk.host
+            with host.announced(reply):
+                played = host.playing(
+                    reply,
+                    desk.user_id,
+                    self.session_id,
+                    sent.text[1:] if sent.text.startswith("//") else sent.text,
+                    watch=events.append,
+                    timeout_seconds=desk.timeout_seconds,
+                    instead_of=sent.instead_of,
+                    tries_again=True,
+                )
+                playing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(played, host.loop))
+                while not playing.done():
+                    await asyncio.wait([playing], timeout=pace.wait_seconds)
+                    self._tell(events, view, pace)
+        sent.turn_id = answer.turn_id = self._turn_id
         failed: VouchError | None = None
         try:
             finished = playing.result()
-        except Stopped:
+        except asyncio.CancelledError:
             answer.state = "stopped"
         except VouchError as error:
-            if writing.turn_id is None:  # nothing was kept, so nothing is shown
+            if self._turn_id is None:  # nothing was kept, so nothing is shown
                 await self._take_away(sent, answer, error)
-                return error
-            failed = error
-            answer.state = "failed"
+                return
+            answer.state, failed = "failed", error
         else:
             answer.state, answer.seconds = finished.state, finished.seconds  # type: ignore[assignment]
             answer.sources = tuple(cited_source(source) for source in finished.cited)
             failed, answer.command = finished.error, finished.command
             answer.note = "\n".join(below_answer(finished.cut, finished.unreachable))
             answer.is_quoted = answer.is_quoted or finished.unreachable is not None
-        if failed is not None:
+        if isinstance(failed, ModelBusy) and not answer.text:  # and nobody waits for it any longer
+            answer.failure = one_line(failed.message)
+            self._hears.told("")
+        elif failed is not None:
             answer.failure, answer.note = one_line(failed.message), answer.note or one_line(failed.hint)
-        sent.turn_id = answer.turn_id = writing.turn_id
         self._hears.stored(None)
-        return failed
+        view.end()
+        self._hears.turn_ended(answer)
 
-    def _paint(self, view: MessageView, taken: Sequence[Said], pace: Pace) -> None:
-        if not taken:
+    def _tell(self, events: deque[Event], view: MessageView, pace: Pace) -> None:
+        """Shows what has come of the reply since this was last called."""
+        from assistant.turns.events import Accepted, Busy, NoWord, Thinks, Wrote
+
+        began, piece, has_text, answer = time.perf_counter(), "", False, view.message
+        while events:
+            event = events.popleft()
+            if isinstance(event, Accepted):
+                self._turn_id = event.turn_id
+            elif isinstance(event, Wrote):
+                has_text, piece = True, piece + event.text
+            elif isinstance(event, Thinks):
+                has_text = True
+                view.think(f"{piece}{event.text}" if event.is_all else event.text, is_all=event.is_all)
+                piece = "" if event.is_all else piece
+            elif isinstance(event, Busy):
+                again = f"the model is busy: trying again in {event.left} s · Esc stops trying"
+                self._hears.told(again if event.left else "trying again …")
+                answer.silent_seconds = 0
+                view.update()
+            elif isinstance(event, NoWord) and event.asked_seconds >= _SILENT_SECONDS and not answer.thoughts:
+                answer.silent_seconds = int(event.asked_seconds)
+                view.update()
+        if not has_text:
             return
-        began = time.perf_counter()
-        piece = ""
-        for said in taken:
-            if said.is_thought:
-                view.think(f"{piece}{said.text}" if said.is_all else said.text, is_all=said.is_all)
-                piece = "" if said.is_all else piece
-            else:
-                piece += said.text
-        if piece and view.message.state == "waiting":
-            view.message.state = "writing"
+        if piece and answer.state == "waiting":
+            answer.state = "writing"
             view.update()
             self._hears.reply_began()
         view.write(piece)
@@ -239,9 +260,9 @@ class Talk:
     # Commands
 
     async def _command(self, sent: Message) -> None:
-        said = Message("Vouch", "")
-        view = await self._conversation.add(said, before=self._first_waiting)
-
+        if not await self._begins(sent):
+            return
+        view = await self._conversation.add(Message("Vouch", ""), before=self._first_waiting)
         try:
             session_id = await self._desk.command(self.session_id, sent.text, view.say, self._hears.told)
         except VouchError as error:
@@ -257,14 +278,8 @@ class Talk:
 
     @property
     def _first_waiting(self) -> Message | None:
-        return self._queue[0] if self._queue else None
+        return next(iter(self._queue), None)
 
 
-def _tell_silence(view: MessageView, writing: Writing) -> None:
-    answer, asked_at = view.message, writing.asked_at
-    if answer.state != "waiting" or answer.thoughts or asked_at is None:
-        return
-    silent = int(time.monotonic() - asked_at)
-    if silent >= _SILENT_SECONDS and silent != answer.silent_seconds:
-        answer.silent_seconds = silent
-        view.update()
+def _is_command(message: Message) -> bool:
+    return message.text.startswith("/") and not message.text.startswith("//")

@@ -1,6 +1,6 @@
 """The assistant as the screens know it: everything that takes time, done on threads of its own.
 
-    open_records -> make_ready -> (play | command) ... -> close
+    open_records -> make_ready -> (a turn of `host` | command) ... -> close
 
 Where another process keeps the store from being written, it is opened to be read, and `begin_writing` comes
 when that has ended. Turns and commands follow each other on one thread, as they were sent; looking things up
@@ -13,13 +13,12 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assistant.terminal.engine.loop_calls import asking, on_loop
 from assistant.terminal.engine.worker_thread import WorkerThread
-from assistant.terminal.engine.writing import Stopped, Writing
 from assistant.terminal.facts.messages import Message, messages_of, past_messages
 from assistant.terminal.input.commands import OF_BOTH
 from stores.base.errors import StoreUnavailable, VouchError
@@ -27,7 +26,7 @@ from stores.base.errors import StoreUnavailable, VouchError
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
     from assistant.terminal.engine.slash_commands import SlashCommands
-    from assistant.turns.events import Finished
+    from assistant.turns.host import TurnHost
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.conversation.glance import Glance
@@ -93,7 +92,7 @@ class Desk:
         self._opens = opens
         self._glances = glances
         self.user = user
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds  # of one reply
         self._turns = WorkerThread("assistant")
         self._lookups = WorkerThread("lookups")
         self._context: AbstractContextManager[Assistant] | None = None
@@ -103,7 +102,7 @@ class Desk:
         self._ask: Callable[[], str] = lambda: ""
         self._tell_learned: Callable[[Learned], None] = lambda learned: None
         self._tell_trained: Callable[[str], None] = lambda sentence: None
-        self._user_id = 0
+        self.user_id = 0
         self.slash_commands: dict[str, str] = {}  # known once it is ready
         self.is_over = False  # a command has ended the chat
         self.goes_plain = False  # and has it go on in plain mode
@@ -143,7 +142,16 @@ class Desk:
         """
         loop = asyncio.get_running_loop()
         self._tell_learned, self._tell_trained = on_loop(loop, learned), on_loop(loop, trained)
-        self._ask = asking(ask)
+        context = copy_context()
+
+        def asked() -> str:
+            answered = context.run(asyncio.run_coroutine_threadsafe, ask(), loop)
+            try:
+                return answered.result()
+            except concurrent.futures.CancelledError:
+                return ""
+
+        self._ask = asked
         return await self._turns.do(lambda: self._get_ready(session_id))
 
     async def is_writable(self) -> bool:
@@ -188,14 +196,14 @@ class Desk:
         self.refusal = why_not_writable(
             assistant.stores.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS
         )
-        self._user_id = (journal.user_id if self.refusal is None else journal.known_user_id)(self.user)
+        self.user_id = (journal.user_id if self.refusal is None else journal.known_user_id)(self.user)
         session_id = choice.session_id
         if session_id is not None:
-            journal.check_session(self._user_id, session_id)
+            journal.check_session(self.user_id, session_id)
         elif choice.last:
-            session_id = journal.last_session(self._user_id)
+            session_id = journal.last_session(self.user_id)
         if session_id is None and self.refusal is None:
-            session_id = journal.open_session(self._user_id)
+            session_id = journal.open_session(self.user_id)
         _ = (
             assistant.stores.catalogue,
             assistant.stores.claims,
@@ -205,9 +213,9 @@ class Desk:
         return self._opened(assistant, session_id) if session_id is not None else Opened(0, "", [], True)
 
     def _opened(self, assistant: Assistant, session_id: int) -> Opened:
-        messages, is_whole = past_messages(assistant, self._user_id, session_id, turns=FIRST_TURNS)
-        title = assistant.stores.sessions.title(self._user_id, session_id)
-        is_private = assistant.stores.journal.is_private(self._user_id, session_id)
+        messages, is_whole = past_messages(assistant, self.user_id, session_id, turns=FIRST_TURNS)
+        title = assistant.stores.sessions.title(self.user_id, session_id)
+        is_private = assistant.stores.journal.is_private(self.user_id, session_id)
         return Opened(session_id, title, messages, is_whole, is_private)
 
     def _get_ready(self, session_id: int) -> Counts:
@@ -221,8 +229,8 @@ class Desk:
 
         assistant = self._known_assistant
         try:
-            self._user_id = assistant.stores.journal.user_id(self.user)
-            session_id = session_id or assistant.stores.journal.open_session(self._user_id)
+            self.user_id = assistant.stores.journal.user_id(self.user)
+            session_id = session_id or assistant.stores.journal.open_session(self.user_id)
             assistant.catch_up(in_background=True)
         except StoreUnavailable as error:
             self.refusal = error
@@ -230,7 +238,7 @@ class Desk:
         self.refusal = None
         self._commands = SlashCommands(
             assistant,
-            self._user_id,
+            self.user_id,
             session_id,
             ask=self._ask,
             is_asked=True,
@@ -244,17 +252,14 @@ class Desk:
 
     # Turns and commands
 
-    async def play(
-        self, session_id: int, message: str, writing: Writing, *, instead_of: int | None = None
-    ) -> Finished:
-        """One turn, to its end. Raises `Stopped`, or the `VouchError` that it ended with.
+    @property
+    def host(self) -> TurnHost:
+        """Plays the turns."""
+        return self._known_assistant.turns.host
 
-        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
-        """
-        try:
-            return await self._turns.do(lambda: self._play(session_id, message, writing, instead_of))
-        except concurrent.futures.CancelledError as error:
-            raise Stopped from error
+    def behind_the_others(self) -> AbstractAsyncContextManager[None]:
+        """While a turn is played: behind what was sent before, and before what is sent meanwhile."""
+        return self._turns.held()
 
     async def command(
         self,
@@ -297,7 +302,7 @@ class Desk:
 
     async def settle(self) -> str | None:
         """What remembering waits for: empty where it is done, None while it goes on."""
-        return await self._turns.do(self._settle)
+        return await self._turns.do(lambda: self.host.settled(0.0))
 
     async def open_session(self, session_id: int | None, title: str = "") -> Opened:
         """Another session, or a new one."""
@@ -306,8 +311,8 @@ class Desk:
             assistant = self._known_assistant
             chosen = session_id
             if chosen is None:
-                chosen = assistant.stores.journal.open_session(self._user_id, title=title)
-            assistant.stores.journal.check_session(self._user_id, chosen)
+                chosen = assistant.stores.journal.open_session(self.user_id, title=title)
+            assistant.stores.journal.check_session(self.user_id, chosen)
             if self._commands is not None:
                 self._commands.session_id = chosen
             return self._opened(assistant, chosen)
@@ -318,13 +323,13 @@ class Desk:
     async def do(self, work: Callable[[Assistant, int], T]) -> T:
         """Something that is written, behind the turns and commands that were sent before."""
         await self._is_open.wait()
-        return await self._turns.do(lambda: work(self._known_assistant, self._user_id))
+        return await self._turns.do(lambda: work(self._known_assistant, self.user_id))
 
     async def write(self, work: Callable[[Assistant, int], Written]) -> Written:
         """The same, of what `/undo` is to take back in the session that is on."""
 
         def run() -> Written:
-            written = work(self._known_assistant, self._user_id)
+            written = work(self._known_assistant, self.user_id)
             if self._commands is not None:
                 self._commands.note_written(written)
             return written
@@ -337,7 +342,7 @@ class Desk:
     async def look(self, work: Callable[[Assistant, int], T]) -> T:
         """What the work finds in the stores, given the assistant and user, beside what is being written."""
         await self._is_open.wait()
-        return await self._lookups.do(lambda: work(self._known_assistant, self._user_id))
+        return await self._lookups.do(lambda: work(self._known_assistant, self.user_id))
 
     async def counts(self) -> Counts:
         """What the header tells."""
@@ -345,35 +350,19 @@ class Desk:
 
     # On the threads
 
-    def _play(self, session_id: int, message: str, writing: Writing, instead_of: int | None) -> Finished:
-        return self._known_assistant.turns.player.play(
-            self._user_id,
-            session_id,
-            message,
-            watch=writing.watch,
-            timeout_seconds=self._timeout_seconds,
-            instead_of=instead_of,
-        )
-
     def _count(self, assistant: Assistant) -> Counts:
-        yours, shared = assistant.stores.catalogue.counts(self._user_id)
-        has_spoken = yours > 0 or assistant.stores.catalogue.count(self._user_id, scope="yours") > 0
+        yours, shared = assistant.stores.catalogue.counts(self.user_id)
+        has_spoken = yours > 0 or assistant.stores.catalogue.count(self.user_id, scope="yours") > 0
         live_round = assistant.stores.rounds.live()
         return Counts(yours, shared, assistant.turns.pipeline.model_name, has_spoken, live_round)
 
     def _learn(self) -> None:
-        self._known_assistant.turns.player.remember(self._user_id, self._heard)
+        self.host.remember(self.user_id, self._heard)
 
     def _heard(self, learned: Learned) -> None:
         if self._commands is not None and learned.turn_id is None:
             self._commands.note_written(learned)
         self._tell_learned(learned)
-
-    def _settle(self) -> str | None:
-        try:
-            return "" if self._known_assistant.turns.player.settle(0.0) else None
-        except VouchError as error:  # the answer stands, and what was stated waits
-            return error.message
 
     @property
     def _known_assistant(self) -> Assistant:
@@ -384,3 +373,14 @@ class Desk:
     def _known_commands(self) -> SlashCommands:
         assert self._commands is not None, "it is ready"
         return self._commands
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[T], None]) -> Callable[[T], None]:
+    """The same, called from any thread, on the loop and in the context of now."""
+    context = copy_context()
+
+    def later(given: T) -> None:
+        with suppress(RuntimeError):  # the loop has ended: nobody looks any more
+            loop.call_soon_threadsafe(call, given, context=context)
+
+    return later

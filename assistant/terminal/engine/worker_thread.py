@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from functools import partial
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -22,19 +23,36 @@ class WorkerThread:
 
     async def do(self, work: Callable[[], T]) -> T:
         """What the work returns, or raises, once all that was given before it is done."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
+        done: Future[T] = Future()
+        done.set_running_or_notify_cancel()  # who gives up waiting ends nothing
 
         def run() -> None:
             try:
-                result = work()
-            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
-                _tell(loop, done, partial(done.set_exception, _as_exception(error)))
-            else:
-                _tell(loop, done, partial(done.set_result, result))
+                done.set_result(work())
+            except Exception as error:  # noqa: BLE001 - raised where it is awaited
+                done.set_exception(error)
+            except BaseException as error:  # noqa: BLE001 - which would end the loop that awaits it
+                done.set_exception(RuntimeError(f"{type(error).__name__} on a worker thread"))
 
         self._work.put(run)
-        return await done
+        return await asyncio.wrap_future(done)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """While it does nothing else; begins once all that was given before is done."""
+        loop, begun, ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+        def hold() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(begun.set)
+            ended.wait()
+
+        self._work.put(hold)
+        try:
+            await begun.wait()
+            yield
+        finally:
+            ended.set()
 
     def end(self, seconds: float, last: Callable[[], None] = lambda: None) -> bool:
         """Does a last thing and ends; whether that was done within so many seconds."""
@@ -46,21 +64,3 @@ class WorkerThread:
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             work()
-
-
-def _as_exception(error: BaseException) -> BaseException:
-    """A future takes no StopIteration, and one that was cancelled elsewhere is no cancellation here."""
-    if isinstance(error, Exception):
-        return error
-    return RuntimeError(f"{type(error).__name__} on a worker thread")
-
-
-def _tell(loop: asyncio.AbstractEventLoop, done: asyncio.Future[T], tell: Callable[[], None]) -> None:
-    def unless_given_up() -> None:
-        if not done.done():
-            tell()
-
-    try:
-        loop.call_soon_threadsafe(unless_given_up)
-    except RuntimeError:  # the loop has ended, and nobody waits any more
-        return

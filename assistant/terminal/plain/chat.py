@@ -6,97 +6,81 @@ Ctrl+C stops the reply, Ctrl+D leaves.
 
 from __future__ import annotations
 
-import asyncio
-import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.engine.notices import Notices
-from assistant.terminal.engine.retrying import wait_seconds
 from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, invented_line, source_line
 from assistant.terminal.plain.commands import PlainCommands
-from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
-from stores.base.errors import ModelBusy, VouchError
+from assistant.turns.events import Busy, Chosen, Event, Finished, NoWord, Searched, Thinks, Wrote
+from assistant.turns.notices import Notices
+from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
-    from stores.base.errors import ModelBusy
     from stores.claims.decisions import Learned
 
-_TELLS_EVERY_SECONDS = 10.0
-
-
-def wait_out(error: ModelBusy, tries: int, say: Callable[[str], None]) -> bool:
-    """Waits until it can be tried again, and says every ten seconds how long that is; False after Ctrl+C.
-
-    tries: those that were waited out before.
-    """
-    left = wait_seconds(error, tries)
-    try:
-        while left > 0:
-            say(f"(the model is busy: trying again in {math.ceil(left)} s; Ctrl+C stops trying)\n")
-            time.sleep(min(left, _TELLS_EVERY_SECONDS))
-            left -= _TELLS_EVERY_SECONDS
-    except KeyboardInterrupt:
-        say("\n(not tried again; /retry does)\n")
-        return False
-    return True
-
-
-_SAID_EVERY_SECONDS = 10.0
+_TELLS_EVERY_SECONDS = 10.0  # who waits
 
 
 class PlainReply:
-    """Watches one turn, on the loop that plays it.
-
-    with PlainReply(say, tells_waits=True) as reply:  # behind its end nothing more is waited for
-        player.play(..., watch=reply.watch)
-    """
+    """Tells the answer of one message, on the loop that plays it, but for the empty line behind it."""
 
     def __init__(self, say: Callable[[str], None], *, tells_waits: bool) -> None:
-        """say: prints behind the opening of the reply. tells_waits: somebody is there who waits."""
+        """tells_waits: somebody is there who waits."""
         self._say = say
         self._tells_waits = tells_waits
+        self.is_tried_again = False  # soon: a busy model is being waited for
+        self.begin()
+
+    def begin(self) -> None:
+        """Opens it; what comes is told behind that."""
         self._waits_for = "searching"
-        self._waited = 0.0  # seconds
-        self.is_kept = False
-        self.has_written = False
-
-    def __enter__(self) -> PlainReply:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._tells_waits = False
+        self._waited = 0.0  # seconds, as told
+        self._has_written = False
+        self._say("Assistant: ")
 
     def watch(self, event: Event) -> None:
         """Takes in what the turn tells."""
-        if isinstance(event, Accepted):
-            self.is_kept = True
-            self._wait_on()
-        elif isinstance(event, Searched):
+        if isinstance(event, Searched):
             self._waits_for = "weighing what was found"
         elif isinstance(event, Chosen):
             self._waits_for = f"waiting for {one_line(event.model)}"
         elif isinstance(event, Wrote):
-            self.has_written, self._tells_waits = True, False
+            self._has_written = True
             self._say(event.text)
         elif isinstance(event, Thinks):
             self._waits_for = "thinking"
-            if event.is_all and self.has_written:
+            if event.is_all and self._has_written:
                 self._say(WAS_THOUGHT)
+        elif isinstance(event, NoWord) and self._tells_waits:
+            if event.seconds >= self._waited + _TELLS_EVERY_SECONDS:
+                self._waited += _TELLS_EVERY_SECONDS
+                waited = f"{self._waits_for}: {self._waited:.0f} s so far"
+                self._say(f"({waited}; Ctrl+C stops it)\nAssistant: ")
+        elif isinstance(event, Busy):
+            self.is_tried_again = event.left > 0
+            if not self.is_tried_again:
+                self.begin()
+            elif (event.whole - event.left) % _TELLS_EVERY_SECONDS == 0:
+                self._say(f"(the model is busy: trying again in {event.left} s; Ctrl+C stops trying)\n")
+        elif isinstance(event, Finished):
+            self._end(event)
 
-    def _wait_on(self) -> None:
-        if self._tells_waits:
-            asyncio.get_running_loop().call_later(_SAID_EVERY_SECONDS, self._tell)
+    def _end(self, finished: Finished) -> None:
+        self._say("\n")
+        if finished.error is not None:
+            self._say(_told(finished.error, f"(failed: {finished.error.message})"))
+        for line in below_answer(finished.cut, finished.unreachable):
+            self._say(f"{line}\n")
+        for source in finished.cited:
+            self._say(f"{source_line(source)}\n")
+        if invented := invented_line(finished.invented):
+            self._say(f"({invented})\n")
 
-    def _tell(self) -> None:
-        if self._tells_waits:
-            self._waited += _SAID_EVERY_SECONDS
-            self._say(f"({self._waits_for}: {self._waited:.0f} s so far; Ctrl+C stops it)\nAssistant: ")
-            self._wait_on()
+
+def _told(error: VouchError, said: str) -> str:
+    return f"{one_line(said)}\n" + (f"{one_line(error.hint)}\n" if error.hint else "")
 
 
 _TYPING_SECONDS = 0.5  # what is learned within them is told at once, else before the next prompt
@@ -156,7 +140,7 @@ class PlainChat:
 
     def _learn(self) -> None:
         """Has what was stated remembered. Who types is not kept waiting; a pipe gets all in its order."""
-        self._assistant.turns.player.remember(self._user_id, self._heard)
+        self._assistant.turns.host.remember(self._user_id, self._heard)
         self._settle(_TYPING_SECONDS if not self._echoes else None)
 
     def _heard(self, learned: Learned) -> None:
@@ -165,10 +149,8 @@ class PlainChat:
         self._notices.put(learned)
 
     def _settle(self, seconds: float | None) -> None:
-        try:
-            self._assistant.turns.player.settle(seconds)
-        except VouchError as error:  # the answer stands, and what was stated waits
-            self._say(f"(not remembered yet: {one_line(error.message)})\n\n")
+        if waits_for := self._assistant.turns.host.settled(seconds):
+            self._say(f"(not remembered yet: {one_line(waits_for)})\n\n")
 
     def _tell_notices(self) -> None:
         if lines := self._notices.take():
@@ -183,60 +165,39 @@ class PlainChat:
             else:
                 self._turn(message)
         except VouchError as error:
-            self._fail(error, error.message)
-            self._say("\n")
+            self.failure = error
+            self._say(_told(error, error.message) + "\n")
         except KeyboardInterrupt:
             self._say("\n(stopped; what was done until then is kept)\n\n")
 
-    def _fail(self, error: VouchError, said: str) -> None:
-        self.failure = error
-        self._say(f"{one_line(said)}\n" + (f"{one_line(error.hint)}\n" if error.hint else ""))
-
     def _turn(self, message: str, *, instead_of: int | None = None) -> None:
-        tried, tries = self._attempt(message, instead_of), 0
-        while isinstance(tried.error, ModelBusy) and not self._echoes:
-            if not wait_out(tried.error, tries, self._say):
-                break
-            # a further try follows the first, as on the screen, unless that was never kept
-            tried, tries = self._attempt(message, None if tried.is_kept else instead_of), tries + 1
-        self._say("\n")
-        if tried.has_ended:
-            self._learn()
-
-    def _attempt(self, message: str, instead_of: int | None) -> _Tried:
-        """Has a message answered, and tells of it all but the empty line behind it."""
         self.failure = None
-        self._say("Assistant: ")
         reply = PlainReply(self._say, tells_waits=not self._echoes)
         commands = self._commands
         try:
             commands.begin_session()
-            with reply:
-                finished = self._assistant.turns.player.play(
-                    self._user_id,
-                    commands.session_id,
-                    message,
-                    watch=reply.watch,
-                    timeout_seconds=self._timeout_seconds,
-                    instead_of=instead_of,
-                )
+            finished = self._assistant.turns.host.play(
+                self._user_id,
+                commands.session_id,
+                message,
+                watch=reply.watch,
+                timeout_seconds=self._timeout_seconds,
+                instead_of=instead_of,
+                tries_again=not self._echoes,
+            )
         except KeyboardInterrupt:
-            self._say("\n(stopped)\n")
-            return _Tried(reply.is_kept)
+            if not reply.is_tried_again:
+                self._say("\n(stopped)\n\n")
+                return
+            self._say("\n(not tried again; /retry does)\n\n")
         except VouchError as error:
+            self.failure = error
+            self._say("\n" + _told(error, f"(failed: {error.message})") + "\n")
+            return
+        else:
+            self.failure = finished.error
             self._say("\n")
-            self._fail(error, f"(failed: {error.message})")
-            return _Tried(reply.is_kept, error=error)
-        self._say("\n")
-        if finished.error is not None:
-            self._fail(finished.error, f"(failed: {finished.error.message})")
-        for line in below_answer(finished.cut, finished.unreachable):
-            self._say(f"{line}\n")
-        for source in finished.cited:
-            self._say(f"{source_line(source)}\n")
-        if invented := invented_line(finished.invented):
-            self._say(f"({invented})\n")
-        return _Tried(True, has_ended=True, error=None if reply.has_written else finished.error)
+        self._learn()
 
     def _command(self, line: str) -> None:
         for said in self._commands.run(line):
@@ -248,12 +209,3 @@ class PlainChat:
             if not message.is_typed:
                 self._say(f"You: {one_line(message.text)}\n")
             self._turn(message.text, instead_of=message.instead_of)
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """What came of an attempt to have a message answered."""
-
-    is_kept: bool  # the message is stored
-    has_ended: bool = False
-    error: VouchError | None = None  # where nothing of an answer had come

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from assistant.remembering.remembering import Remembering
     from assistant.remembering.weighing import Agents
     from assistant.settings.config import ModelSettings
+    from assistant.turns.host import TurnHost
     from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
-    from assistant.turns.player import TurnPlayer
     from stores.database.tables import Turn
 
 
@@ -221,11 +221,11 @@ class Turns:
         )
 
     @cached_property
-    def player(self) -> TurnPlayer:
-        """Plays turns for a command without an event loop of its own."""
-        from assistant.turns.player import TurnPlayer
+    def host(self) -> TurnHost:
+        """Plays the turns of all who talk to it."""
+        from assistant.turns.host import TurnHost
 
-        return TurnPlayer(self.pipeline, lambda: self.remembering)
+        return TurnHost(self.pipeline, lambda: self.remembering)
 
     @cached_property
     def ingest(self) -> Ingest:
@@ -237,8 +237,8 @@ class Turns:
         )
 
     def close(self) -> None:
-        if "player" in self.__dict__:
-            self.player.close()
+        if "host" in self.__dict__:
+            self.host.close()
 
     @cached_property
     def answers_first(self) -> AnswersFirst:

@@ -16,8 +16,8 @@ from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
+from assistant.learning.held_out.replies import MOST_REPLY, wanted_reply
 from assistant.learning.recipes.examples.dialogues import TaskTurn, read_dialogues, read_entities
-from assistant.replay.metrics.held_out_replies import MOST_REPLY, wanted_reply
 from stores.base.clock import now
 from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage

@@ -18,7 +18,7 @@ PROGRAM = "assistant.learning.recipes.dialogue.from_use"
 
 def over(house: House) -> Trainable[DialogueLesson]:
     """On the replies of the database."""
-    from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
+    from assistant.learning.held_out.replies import compare, is_sound_lesson, wanted_reply
 
     lessons, learning = lessons_of(house), house.given.settings.learning
     encoder = house.models.packaged_encoder.version

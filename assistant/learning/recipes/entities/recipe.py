@@ -17,8 +17,8 @@ from stores.learning.dialogue_lessons import DialogueLesson
 
 def over(house: House) -> Trainable[DialogueLesson]:
     """On the replies of the database that tell of an entity."""
+    from assistant.learning.held_out.entities import ToldReply, decided
     from assistant.learning.recipes.entities.lessons import EntityLessons
-    from assistant.replay.metrics.held_out_entities import ToldReply, decided
 
     lessons, learning, version = (
         lessons_of(house),

@@ -31,7 +31,7 @@ Earlier: TypeAlias = Sequence[tuple[str, str]]  # questions and answers, oldest 
 def over(house: House) -> Trainable[FollowUp]:
     """On the follow-ups of the database."""
     from agents.backends.query_model import SHIPPED
-    from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
+    from assistant.learning.held_out.follow_ups import FollowUpSearch, compare, earlier_of
 
     learning = house.given.settings.learning
     lessons, further = lessons_of(house), further_of(house)

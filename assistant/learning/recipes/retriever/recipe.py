@@ -28,7 +28,7 @@ UNTRAINED = "untrained"  # in place of a version: questions are encoded as passa
 
 def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
     """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
-    from assistant.replay.metrics.held_out import compare
+    from assistant.learning.held_out.retrieval import compare
     from stores.learning.lesson_domains import lesson_domains
 
     version, learning, side = (

@@ -1,6 +1,6 @@
-"""The player's promises: what interrupts it, what comes through it, and what it leaves when it closes.
+"""The host's promises: what interrupts it, what comes through it, and what it leaves when it closes.
 
-Remembering is begun while no answer is given, whatever the player plays next.
+Remembering is begun while no answer is given, whatever the host plays next.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from assistant.remembering.remembering import Remembering
 from assistant.remembering.weighing import Agents
 from assistant.search.searching import Searching
 from assistant.turns.events import Event, Wrote
+from assistant.turns.host import Sending, TurnHost
 from assistant.turns.memory_talk import MemoryTalk
 from assistant.turns.pipeline import TurnPipeline
-from assistant.turns.player import TurnPlayer
 from stores.base.errors import ModelUnreachable, OverTime
 from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
@@ -104,7 +104,7 @@ async def never_ends(_request: ReplyRequest) -> AsyncIterator[str]:
 
 
 class House:
-    """Real stores, a pipeline and remembering over them, and a player; the models are fakes."""
+    """Real stores, a pipeline and remembering over them, and a host; the models are fakes."""
 
     def __init__(self, folder: Path) -> None:
         self.stores = Stores.fresh(folder)
@@ -152,15 +152,15 @@ class House:
                 lease=timedelta(minutes=5),
             )
 
-        self.player = TurnPlayer(pipeline, make)
+        self.host = TurnHost(pipeline, make)
 
     def play(
         self, message: str = "When?", watch: Callable[[Event], None] = lambda event: None, **more: Any
     ) -> Any:
-        return self.player.play(self.ann, self.session, message, watch=watch, **more)
+        return self.host.play(self.ann, self.session, message, watch=watch, **more)
 
     def remember(self) -> None:
-        self.player.remember(self.ann, self.learned.append)
+        self.host.remember(self.ann, self.learned.append)
 
     def last_turn(self) -> Turn:
         return self.stores.journal.last_turn(self.ann)
@@ -173,8 +173,8 @@ class House:
 def house(tmp_path: Path) -> Iterator[House]:
     made = House(tmp_path)
     yield made
-    if not made.player._loop.is_closed():
-        made.player.close()
+    if not made.host.loop.is_closed():
+        made.host.close()
     made.stores.database.close()
 
 
@@ -246,9 +246,9 @@ def test_interrupted_settling_leaves_what_is_remembered_to_go_on(
     house.play(LOCKER)
     house.remember()
     with pytest.raises(interruption):
-        house.player.settle()
+        house.host.settle()
     may_go_on.set()
-    assert house.player.settle()
+    assert house.host.settle()
     assert [learned.text for learned in house.learned] == [LOCKER]
 
 
@@ -274,7 +274,7 @@ def test_a_turn_that_two_interruptions_left_behind_is_ended_by_closing(house: Ho
         house.reply = stops_slowly
         with pytest.raises(KeyboardInterrupt):
             house.play(watch=watch)
-        house.player.close()
+        house.host.close()
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert (house.last_turn().state, house.last_turn().answer) == ("stopped", "At ")
@@ -288,10 +288,10 @@ def test_closing_does_not_wait_for_a_turn_that_nobody_waits_for(house: House) ->
         if isinstance(event, Wrote):
             has_begun.set()
 
-    playing = house.player._play(house.ann, house.session, "When?", watch, material="", timeout_seconds=None)
-    asyncio.run_coroutine_threadsafe(house.player._known(playing), house.player._loop)
+    playing = house.host.playing(Sending(), house.ann, house.session, "When?", watch=watch)
+    asyncio.run_coroutine_threadsafe(playing, house.host.loop)
     assert has_begun.wait(LONG)
-    house.player.close()
+    house.host.close()
     assert (house.last_turn().state, house.last_turn().answer) == ("stopped", "At ")
 
 
@@ -340,7 +340,7 @@ def test_what_was_stated_is_remembered_behind_the_turn_and_made_once(house: Hous
     for _ in range(2):
         house.play(LOCKER)
         house.remember()
-        assert house.player.settle()
+        assert house.host.settle()
     assert [learned.state for learned in house.learned] == ["stored", "stored"]
     assert house.made == 1
 
@@ -354,10 +354,10 @@ def test_settling_waits_no_longer_than_it_may(house: House) -> None:
     house.fakes.step = step
     house.play(LOCKER)
     house.remember()
-    assert not house.player.settle(0.05)
-    assert not house.player.settle(0.0)
+    assert not house.host.settle(0.05)
+    assert not house.host.settle(0.0)
     may_go_on.set()
-    assert house.player.settle()
+    assert house.host.settle()
 
 
 def test_settling_raises_a_defect_and_no_models_failure(house: House) -> None:
@@ -369,13 +369,13 @@ def test_settling_raises_a_defect_and_no_models_failure(house: House) -> None:
     house.fakes.step = step
     house.play(LOCKER)
     house.remember()
-    assert house.player.settle()
+    assert house.host.settle()
     assert [job.error for job in house.waiting()] == ["it is down"]
     house.jobs.retry_now(house.ann)
     house.remember()
     with pytest.raises(ZeroDivisionError):
-        house.player.settle()
-    assert house.player.settle()  # it was told, and the next is not the same again
+        house.host.settle()
+    assert house.host.settle()  # it was told, and the next is not the same again
 
 
 def test_an_older_statement_that_was_delayed_does_not_replace_a_newer_one(house: House) -> None:
@@ -389,10 +389,10 @@ def test_an_older_statement_that_was_delayed_does_not_replace_a_newer_one(house:
     for message in (LOCKER, "My locker number is 310."):
         house.play(message)
         house.remember()
-        assert house.player.settle()
+        assert house.host.settle()
     house.jobs.retry_now(house.ann)
     house.remember()
-    assert house.player.settle()
+    assert house.host.settle()
     assert house.waiting() == []
     facts = house.stores.catalogue.lines(house.ann, kind="fact")
     assert {fact.text for fact in facts} == {"My locker number is 310.", LOCKER}
@@ -413,7 +413,7 @@ def test_closing_gives_back_the_job_that_runs(house: House) -> None:
     house.play(LOCKER)
     house.remember()
     assert runs.wait(LONG)
-    house.player.close()
+    house.host.close()
     assert [(job.kind, job.not_before, job.attempts) for job in house.waiting()] == [("summarize", None, 0)]
 
 
@@ -438,7 +438,7 @@ def test_closing_gives_back_a_job_that_is_just_being_taken(
     while handed.acquire(blocking=False):
         """That was handed over before."""
     closes.set()
-    house.player.close()
+    house.host.close()
     assert [(job.kind, job.not_before, job.attempts) for job in house.waiting()] == [("summarize", None, 0)]
 
 
@@ -485,7 +485,7 @@ def test_no_step_begins_between_a_message_and_its_first_word(
         assert is_begun.wait(LONG)
         happened.append("message")
         house.play("When?", watch=lambda event: happened.append("word") if isinstance(event, Wrote) else None)
-        assert house.player.settle()
+        assert house.host.settle()
         place = happened.index("message")
         assert happened[place : place + 2] == ["message", "word"], happened
         happened.clear()
@@ -511,10 +511,10 @@ def test_no_step_begins_before_the_loop_has_come_to_a_message_that_is_sent(
         for _ in range(2):
             assert handed.acquire(timeout=LONG)
 
-    house.player._loop.call_soon_threadsafe(is_busy)
+    house.host.loop.call_soon_threadsafe(is_busy)
     house.remember()
     house.play("When?", watch=lambda event: happened.append("word") if isinstance(event, Wrote) else None)
-    assert house.player.settle()
+    assert house.host.settle()
     assert happened[0] == "word"
     assert "take" in happened
 
@@ -538,5 +538,5 @@ def test_a_decision_that_is_outdated_again_and_again_waits(house: House) -> None
     house.fakes.step = step
     house.play(LOCKER)
     house.remember()
-    assert house.player.settle()
+    assert house.host.settle()
     assert [job.error for job in house.waiting()] == ["what it would change was changed meanwhile"]

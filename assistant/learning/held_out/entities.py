@@ -8,12 +8,13 @@ held-out replies -> the entities found for each message by both
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.replay.metrics import held_out_follow_ups
-from assistant.replay.metrics.bootstrap import Promotion, paired_gain
-from assistant.replay.metrics.held_out import Comparison, mean
+from assistant.learning.held_out import follow_ups
+from assistant.learning.held_out.bootstrap import Promotion, paired_gain
+from assistant.learning.held_out.ranking import reciprocal_rank
+from assistant.learning.held_out.retrieval import Comparison, mean
 
 _LEAST = 1e-9  # that is more than rounding
 _OTHERS = 50  # other replies that one is compared with, at most
@@ -29,11 +30,6 @@ class ToldReply:
     candidate: Sequence[int]
 
 
-def reciprocal_rank(right: Collection[int], found: Sequence[int]) -> float:
-    """1 / rank of the first that is right; 0: none is."""
-    return next((1 / rank for rank, version_id in enumerate(found, start=1) if version_id in right), 0.0)
-
-
 def decided(
     told: Sequence[ToldReply], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
@@ -43,9 +39,9 @@ def decided(
     held out as well; by them alone a candidate would win. threshold, margin: shares, from 0 to 1.
     """
     ranks = [
-        (reciprocal_rank(each.right, each.live), reciprocal_rank(each.right, each.candidate)) for each in told
+        (reciprocal_rank(each.live, each.right), reciprocal_rank(each.candidate, each.right)) for each in told
     ]
-    found = held_out_follow_ups.decided(ranks, seed=seed, threshold=threshold, margin=margin)
+    found = follow_ups.decided(ranks, seed=seed, threshold=threshold, margin=margin)
     own, others = list[float](), list[float]()
     draw = random.Random(seed)
     for each, (live, candidate) in zip(told, ranks, strict=True):
@@ -55,7 +51,7 @@ def decided(
             others.append(
                 mean(
                     [
-                        reciprocal_rank(right, each.candidate) - reciprocal_rank(right, each.live)
+                        reciprocal_rank(each.candidate, right) - reciprocal_rank(each.live, right)
                         for right in draw.sample(rights, min(len(rights), _OTHERS))
                     ]
                 )

@@ -5,21 +5,23 @@ held-out lessons -> both reply -> BLEU and Entity-F1 of each reply, paired -> pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agents.base.citations import without_citations
 from agents.dialogue.reply_writer import as_values, columns_of, inputs_of, is_sound
 from agents.models.dialogue_inputs import DialogueInputs, spoken
-from assistant.replay.metrics.bootstrap import Gain, Promotion, paired_gain, promotion
-from assistant.replay.metrics.dialogue import entity_f1, sentence_bleu
-from assistant.replay.metrics.held_out import SMALLEST_SLICE, Comparison, as_facts, mean, slices
+from assistant.learning.held_out.bootstrap import Gain, Promotion, paired_gain, promotion
+from assistant.learning.held_out.retrieval import SMALLEST_SLICE, Comparison, as_facts, mean, slices
 from stores.base.entities import entity_of
 from stores.learning.dialogue_lessons import DialogueLesson
 from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
+ORDER = 4  # of the longest n-grams of BLEU
 _LEAST_TELLING = 0.1  # of as many replies as the live generator's that tell what an entity holds
 _LEAST_OF_FIRST = 0.5  # of its share of these that are about the entity found first
 SCORE, BLEU, ENTITY_F1, SOUND = "replies", "BLEU", "Entity-F1", "sound"
@@ -171,3 +173,38 @@ def _contradicts(scored: Sequence[ScoredReply]) -> str:
         f"Refused: {100 * mean(told):.0f} % of its replies that tell something are of the entity that was "
         f"found first, of the live generator's {100 * mean(live):.0f} %."
     )
+
+
+def entity_f1(
+    right: Sequence[Collection[str]], told: Sequence[Collection[str]], *, strict: bool = False
+) -> float:
+    """Micro-averaged F1 in percent of the values that replies tell, a set a turn; 0 to 100.
+
+    Turns that should tell none are passed over, as the reference does. strict: what is told there counts
+    as wrong.
+    """
+    hits = missed = wrong = 0
+    for wanted, found in zip(map(set, right), map(set, told), strict=True):
+        if not wanted and not strict:
+            continue
+        hits += len(wanted & found)
+        missed += len(wanted - found)
+        wrong += len(found - wanted)
+    return 200 * hits / max(1, 2 * hits + missed + wrong)
+
+
+def sentence_bleu(reference: str, told: str) -> float:
+    """BLEU of one reply, 4-grams, one added to each count; 0 to 1."""
+    right, said = reference.lower().split(), told.lower().split()
+    if not said:
+        return 0.0
+    total = 0.0
+    for n in range(1, ORDER + 1):
+        grams = grams_of(said, n)
+        total += math.log(((grams & grams_of(right, n)).total() + 1) / (grams.total() + 1))
+    return math.exp(total / ORDER + min(0.0, 1 - len(right) / len(said)))
+
+
+def grams_of(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Runs of n tokens, each with how often it stands there."""
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))

@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.retriever import Retriever
-from assistant.replay.metrics.bootstrap import Gain, Promotion, paired_gain, promotion
-from assistant.replay.metrics.metrics import ndcg_at, success_at
+from assistant.learning.held_out.bootstrap import Gain, Promotion, paired_gain, promotion
+from assistant.learning.held_out.ranking import ndcg_at, success_at
 from stores.learning.lessons import DECIDING, Lesson
 from stores.search.spaces import Spaces
 

@@ -12,8 +12,8 @@ from agents.base.interfaces import Exchange
 from agents.base.memory_page import answered
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import Retriever, best_of
-from assistant.replay.metrics.bootstrap import Gain, paired_gain, promotion
-from assistant.replay.metrics.held_out import Comparison, as_facts, mean
+from assistant.learning.held_out.bootstrap import Gain, paired_gain, promotion
+from assistant.learning.held_out.retrieval import Comparison, as_facts, mean
 from stores.base.passages import Passage
 from stores.learning.follow_ups import FollowUp
 from stores.learning.lessons import DECIDING
