@@ -26,8 +26,8 @@ def estimated_tokens(text: str) -> int:
     """How many tokens a text has at most, or nearly so, where the model's own tokenizer is not at hand.
 
     A word costs a token for every three letters begun, a digit or sign one, a letter beyond ASCII one for
-    every two bytes, an emoji four; a single space is free and a run of them costs one. It is an estimate:
-    `benchmarks.token_estimate` measures how far above the true count it lies, and where below.
+    every two bytes, an emoji four; a single space is free and a run of them costs one. It is an estimate,
+    mostly above the true count.
     """
     return sum(_cost(part) for part in _PARTS.findall(text))
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from assistant.learning.recipe import House
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring.learning import Learning
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import ENCODER_FILES as ENCODER_FILES
@@ -25,11 +24,11 @@ from assistant.wiring.parts.search import QUERY_ENCODER as QUERY_ENCODER
 from assistant.wiring.parts.search import Search, from_everywhere
 from assistant.wiring.parts.stores import Stores
 from assistant.wiring.parts.turns import Turns
-from assistant.wiring.recipes import RECIPES as RECIPES
 from stores.base.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from assistant.search.encoder_change import BackgroundChange, EncoderChange
+    from assistant.wiring.learning import Learning
 
 _ENCODED_AT_ONCE = 200  # passages that a start encodes anew without asking for patience
 
@@ -57,9 +56,16 @@ class Assistant:
         self.search = search(self.given, self.stores)
         self.models = models(self.given, self.stores, self.search)
         self.turns = Turns(self.given, self.stores, self.search, self.models)
-        house = House(self.given, self.stores, self.search, self.models)
-        self.learning = Learning(house, lambda: self.turns.answers_first)
         self._background_change: BackgroundChange | None = None
+
+    @cached_property
+    def learning(self) -> Learning:
+        """What trains models from use; most commands need nothing of it."""
+        from assistant.learning.recipe import House
+        from assistant.wiring.learning import Learning
+
+        house = House(self.given, self.stores, self.search, self.models)
+        return Learning(house, lambda: self.turns.answers_first)
 
     def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
         """The change to the encoder that the settings name; None where that one is live.
@@ -125,7 +131,8 @@ class Assistant:
 
     def close(self) -> None:
         self.models.close()
-        self.learning.close()
+        if "learning" in self.__dict__:
+            self.learning.close()
         if self._background_change is not None:
             self._background_change.stop()
         self.turns.close()

@@ -67,7 +67,7 @@ def _lacks(assistant: Assistant) -> str:
 
 
 def _status(assistant: Assistant) -> Iterator[str]:
-    from assistant.wiring.assistant import RECIPES
+    from assistant.wiring.recipes import RECIPES
 
     rounds = assistant.stores.rounds.latest(_ROUNDS)
     for row in rounds:

@@ -71,7 +71,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
 
     The lessons are counted again when a round has begun or ended since.
     """
-    from assistant.wiring.assistant import RECIPES
+    from assistant.wiring.recipes import RECIPES
     from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
@@ -285,7 +285,7 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts, row: Round | None = None) -> str:
     """When a candidate is promoted, in words. row: of its round."""
-    from assistant.wiring.assistant import RECIPES
+    from assistant.wiring.recipes import RECIPES
     from stores.learning.lessons import DECIDING
 
     more = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""

@@ -52,7 +52,7 @@ def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
 
 
 def _figures(row: Round) -> Iterator[str]:
-    from assistant.wiring.assistant import RECIPES
+    from assistant.wiring.recipes import RECIPES
 
     compared = comparison_of(row)
     if compared:
