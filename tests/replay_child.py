@@ -24,7 +24,7 @@ from assistant.replay.runs.inputs import read_inputs
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay import Replay
 from assistant.replay.storage.line_file import encoded
-from assistant.settings.config import Settings
+from assistant.settings.config import AnswerSettings, Settings
 from assistant.settings.locations import Locations
 from experiments.compared_replay import ComparedReplay, How
 from stores.learning.lessons import Lesson
@@ -90,7 +90,8 @@ def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> 
     )
     told = {"judge": "simulated", "accuracy": 0.7, "interval": 6} | plan
     made = ReplayPlan(methods=(MethodChoice.read("luf"),), **told)
-    places = {"settings": Settings(), "live": locations(home)}
+    settings = Settings(answer=AnswerSettings(reader=False))  # two networks less to load
+    places = {"settings": settings, "live": locations(home)}
     if hears:
         how = How(answers="simulated", user_feedback=True)
         return HearingReplay(made, streamed, out, how=how, **places)
