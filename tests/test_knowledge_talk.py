@@ -24,7 +24,7 @@ from agents.languages.message_sorting import MessageSorter
 from assistant.library.ingest import _new
 from assistant.library.knowledge_file import prepared
 from assistant.settings.config import MemorySettings
-from assistant.terminal.actions.rating import OF_A_CURATOR, OF_ENTITIES
+from assistant.terminal.actions.rating import OF_A_BASE, OF_A_CURATOR, OF_ENTITIES
 from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity, entity_of, entity_text
 from stores.base.passages import knowledge_space, own_space
@@ -254,6 +254,7 @@ def test_a_curator_is_told_that_a_rating_teaches_all(tmp_path: Path, shared: boo
         assistant.given.settings = replace(assistant.given.settings, memory=MemorySettings(curators="bob"))
         told, _ = talk(assistant, "/kb places", "cheap in the west", "/bad")
         assert OF_A_CURATOR not in told
+        assert OF_A_BASE in told
 
 
 @pytest.fixture

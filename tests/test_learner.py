@@ -795,6 +795,12 @@ def test_the_live_model_s_files_stay_where_the_next_one_is_refused(world: World)
     assert world.live.live(ROLE) == first.version
 
 
+def test_ratings_of_who_was_alone_teach_nobody_who_came_meanwhile(world: World) -> None:
+    ended = ended_when(world, lambda: world.stores.journal.user_id("ben"))
+    assert ended.reason == "Refused: another user has come, whom these ratings may not teach."
+    assert world.live.live(ROLE) is None
+
+
 def test_a_live_model_that_saw_what_is_forgotten_is_none_to_be_compared_with(world: World) -> None:
     world.run("first")
     world.training.content = "second"

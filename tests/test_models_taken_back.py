@@ -93,3 +93,16 @@ def test_what_is_left_is_to_be_learned_again(stores: Stores, ann: int) -> None:
     assert rounds.last_turn_learned("dialogue") == 7
     Forgetting(stores.database).forget(ann, [passage_id])
     assert rounds.last_turn_learned("dialogue") == 0
+
+
+def test_what_was_trained_on_a_model_that_saw_it_goes_with_it(stores: Stores, ann: int) -> None:
+    """A round need not name what the encoder that it began from had learned."""
+    assert EncoderVersions(stores.database).make_live(EncoderVersion("shipped", "", 4))
+    passage_id, _ = stores.knowledge.remember(ann, "It was closed by the police for rats.")
+    [version] = versions(stores)
+    made(stores, "first", "encoder", trained_from="shipped", passages=[version])
+    made(stores, "second", "encoder", trained_from="shipped", encoder_version="first")
+    made(stores, "queries", "query encoder", encoder_version="second")
+    assert set(Forgetting(stores.database).forget(ann, [passage_id]).models) == {"encoder", "query encoder"}
+    live = LiveModels(stores.database)
+    assert (live.live("encoder"), live.live("query encoder")) == ("shipped", None)

@@ -55,7 +55,7 @@ def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path, min
     told = []
     for name in ("one", "other"):
         home = Vouch(tmp_path / name, tmp_path / "encoders")
-        learning = "[learning]\nepochs = 1\nlearning_rate = 1e-2\n"
+        learning = "[learning]\nepochs = 8\nlearning_rate = 5e-2\n"
         home.set(f'[encoder]\nsource = "{tiny_berts() / "mean"}"\n{learning}')
         replay_towns.write(home.folder)
         given = [

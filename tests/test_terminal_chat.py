@@ -51,6 +51,20 @@ async def test_what_is_sent_during_a_reply_waits_is_taken_back_by_up_or_sent_beh
         assert "First done." in chat.text
 
 
+async def test_what_is_sent_and_taken_back_in_one_go_is_in_the_prompt_again(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First", HOLD, " done."], ["Third done."]]) as chat:
+        await chat.sends("one")
+        await chat.shows("First")
+        talk = chat.app.chat.talk
+        talk.send("two")  # its task has not begun
+        assert await talk.take_back() == "two"
+        await chat.pilot.pause()
+        assert "two" not in chat.text
+        await chat.sends("three")
+        chat.go_on()
+        await chat.shows("Third done.")
+
+
 async def test_escape_stops_the_reply_and_keeps_its_part(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["Half of it", HOLD]]) as chat:
         await chat.sends("one")

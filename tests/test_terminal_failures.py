@@ -5,6 +5,7 @@ Each test is a process at a pseudo-terminal, as a person has it.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -162,6 +163,10 @@ async def test_a_busy_model_is_tried_again_by_itself_and_esc_ends_every_wait(tmp
         await chat.shows("At ten.")
         await chat.sends("question two")
         await chat.shows("trying again in 600 s")
+        desk = chat.app.chat.desk
+        assert (
+            await asyncio.wait_for(desk.do(lambda _assistant, user_id: user_id), 5) == 1
+        )  # nobody waits too
         await chat.presses("escape")
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         await chat.sends("question three")

@@ -19,7 +19,7 @@ class AnswersFirst:
 
     def __init__(self) -> None:
         self._answering = 0
-        self._announced = 0
+        self._announced = set[object]()  # of any thread: a set takes in and gives out as one step
         self._is_quiet = asyncio.Event()
         self._has_begun = asyncio.Event()
         self._watchers: list[Callable[[bool], None]] = []
@@ -43,13 +43,14 @@ class AnswersFirst:
 
     @contextmanager
     def announced(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        """The same, said by the one thread that sends messages, before the loop has come to this one."""
-        self._announced += 1
+        """The same, said by the thread that sends a message, before the loop has come to it."""
+        announced = object()
+        self._announced.add(announced)
         loop.call_soon_threadsafe(self._has_begun.set)
         try:
             yield
         finally:
-            self._announced -= 1
+            self._announced.discard(announced)
             loop.call_soon_threadsafe(self._tell_who_waits)
 
     async def wait(self) -> None:

@@ -63,9 +63,9 @@ def command(
                 )
             passage_id = keep_correction(assistant, user_id, turn_id, text)
             recorded = {"turn": turn_id, "rating": "taught", "passage": passage_id}
-            said = (
-                f"Turn {turn_id}: kept as correction {passage_id}, yours. `vouch memory undo` takes it back."
-            )
+            said = f"Turn {turn_id}: kept as correction {passage_id}, yours."
+            to_all = reaches_all(assistant, user_id, turn_id)
+            said += f" {to_all} `vouch memory undo` takes it back.".replace("  ", " ")
         else:
             rating = "good" if good else "bad"
             version_id = None
@@ -79,9 +79,8 @@ def command(
             unlearned = rate(assistant, user_id, turn_id, rating, reason=why, version_id=version_id)
             recorded = {"turn": turn_id, "rating": rating, "source": number, "is_learned_from": not unlearned}
             said = f"Turn {turn_id}{f', source {number}' if number else ''}: {rating}."
-            said += f" {unlearned}" if unlearned else ""
-        if to_all := reaches_all(assistant, user_id, turn_id):
-            said += f" {to_all}"
+            more = unlearned or reaches_all(assistant, user_id, turn_id)
+            said += f" {more}" if more else ""
         if call.as_json:
             call.give(recorded)
         else:

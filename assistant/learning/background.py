@@ -247,7 +247,7 @@ class _Heard:
         """What a person is told of it; empty where they know already, and where nothing changed unasked."""
         state, reason = ("failed", said) if self.ended is None else _state_and_reason(self.ended)
         if state == "promoted":
-            learned = gains[str((self.ended or {}).get("recipe", "retriever"))]
+            learned = gains.get(str((self.ended or {}).get("recipe")), gains["retriever"])
             return f"Learned to {learned}, in round {self.round_id}. /train back takes it back."
         if state == "refused":
             _log.info("round %s was refused: %s", self.round_id, reason)

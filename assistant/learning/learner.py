@@ -101,6 +101,7 @@ class Learner(Generic[L]):
 
         Raises `TooFewLessons`, or `TryAgain` while another one runs.
         """
+        self.trainable.prepare()
         begun = self._go_on(tell) or self._begin()
         try:
             note = Noting(self._rounds, begun.round_id, tell, self.steering)

@@ -89,6 +89,7 @@ class Trainable(Generic[L]):
     encoder_version: str = ""  # of the vectors that it reads
     before_the_first: str = SHIPPED  # in place of a version, what answers before any was trained
     details: Mapping[str, Any] = field(default_factory=dict)  # what it takes to load a candidate again
+    prepare: Callable[[], object] = lambda: None  # raises what would hinder a round, before one begins
     beside: tuple[str, ...] = ()  # other roles that the comparison goes by: none may change meanwhile
     both: BothSides | None = None  # where candidates encode passages too
 

@@ -136,7 +136,7 @@ class Learning:
         promoted = [row for row in self._house.stores.rounds.latest() if row.state == "promoted"]
         last = next((row for row in promoted if recipe in ("", row.recipe)), None)
         trained = RECIPES.get(last.recipe if last is not None else recipe, RETRIEVER)
-        if trained != RETRIEVER:
+        if trained is not RETRIEVER:
             return self._house.stores.live_models.step_back(trained.role)
         if last is None or last.figures.get("side") != "both":
             return self._house.stores.live_models.step_back(QUERY_ENCODER)

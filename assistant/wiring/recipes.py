@@ -9,4 +9,3 @@ from assistant.learning.recipes.query.recipe import QUERY
 from assistant.learning.recipes.retriever.recipe import RETRIEVER
 
 RECIPES: dict[str, Recipe] = {each.name: each for each in (RETRIEVER, DIALOGUE, QUERY, ENTITIES)}
-EVERY_ROLE = {recipe.role: recipe for recipe in RECIPES.values()}

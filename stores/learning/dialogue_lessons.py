@@ -8,7 +8,7 @@ over a shared base is a lesson (`teachers.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -153,8 +153,31 @@ def may_answer(database: Database, role: str, version: str, *, curators: Collect
             return True
         made = select(Round).where(col(Round.model_version_id) == model_id(sql, role, version))
         learned = [set(row.settings.get("turns", ())) for row in sql.scalars(made)]
-        accepted = {known_id(told.turn.id) for told in _told(sql, 0, curators)} if learned else set()
-        return bool(learned) and all(turns <= accepted for turns in learned)
+        turns = set[int]().union(*learned)
+        return bool(turns) and turns <= _accepted(sql, turns, curators)
+
+
+def _accepted(sql: SqlSession, turns: Set[int], curators: Collection[str]) -> set[int]:
+    """Those of these turns that curators rated so that they teach, each over shared bases alone."""
+    teachers, shared = teachers_in(sql, curators) or frozenset(), _shared_spaces(sql)
+    spaces: dict[int, set[str]] = {}
+    for some in in_parts(sorted(turns & _wanted(sql, 0).keys())):
+        for turn_id, space in sql.execute(
+            select(col(Turn.id), col(PassageVersion.space))
+            .join(Retrieval, col(Retrieval.turn_id) == col(Turn.id))
+            .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
+            .join(PassageVersion, col(PassageVersion.id) == col(RetrievedPassage.version_id))
+            .where(col(Turn.id).in_(some), col(Turn.user_id).in_(teachers))
+            .distinct()
+        ):
+            spaces.setdefault(known_id(turn_id), set()).add(space)
+    return {turn_id for turn_id, found in spaces.items() if found <= shared}
+
+
+def _shared_spaces(sql: SqlSession) -> set[str]:
+    """Of knowledge bases."""
+    bases = sql.scalars(select(KnowledgeBase).where(col(KnowledgeBase.space) == SHARED))
+    return {knowledge_space(known_id(base.id)) for base in bases}
 
 
 @dataclass(frozen=True)
@@ -175,18 +198,14 @@ def _told(sql: SqlSession, after: int, curators: Collection[str]) -> list[_Told]
     if teachers is not None:
         turns = [turn for turn in turns if turn.user_id in teachers]
     entities = _entities(sql, [known_id(turn.id) for turn in turns])
-    own = {
-        knowledge_space(known_id(base.id))
-        for base in sql.scalars(select(KnowledgeBase))
-        if base.space != SHARED
-    }
+    shared = _shared_spaces(sql)
     found = []
     for turn in turns:
         turn_id = known_id(turn.id)
         reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", []))
-        if reply and shown and (teachers is None or space not in own):
+        if reply and shown and (teachers is None or space in shared):
             dialogue = sql.get_one(Session, turn.session_id).public_id
-            found.append(_Told(turn, dialogue, shown, reply, space in own))
+            found.append(_Told(turn, dialogue, shown, reply, space not in shared))
     return found
 
 

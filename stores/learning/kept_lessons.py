@@ -16,17 +16,21 @@ from stores.base.errors import VouchError
 from stores.database.rows import in_parts
 from stores.database.tables import Session, Turn, known_id
 from stores.learning.lessons import Lesson, teaches, texts_learned_from
+from stores.learning.teachers import one_user_in
 
 
 class LessonsGone(VouchError):
     """Something that a round learned from was taken back while it learned."""
 
 
-def require_kept(sql: SqlSession, lessons: Sequence[Lesson]) -> None:
+def require_kept(sql: SqlSession, lessons: Sequence[Lesson], *, was_alone: bool = False) -> None:
     """Raises `LessonsGone` where words of a question or a passage are not there any more.
 
-    In a writing transaction nothing is forgotten until that has ended.
+    In a writing transaction nothing is forgotten until that has ended. was_alone: what they learned from was
+    also the ratings of the one user there was, which teach nobody else.
     """
+    if was_alone and not one_user_in(sql):
+        raise LessonsGone("another user has come, whom these ratings may not teach")
     asked = {lesson.turn_id: lesson.question for lesson in lessons}
     if _questions(sql, asked) != asked:
         raise LessonsGone("a message that it learns from was forgotten meanwhile")

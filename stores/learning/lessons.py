@@ -1,6 +1,6 @@
 """What there is to learn from: questions, and what judges and users said of the passages found for them.
 
-What a user said counts more than the judge (`passage_feedback.py`), and a passage that a user rated is
+What a user said counts more than the judge, and a passage that a user rated is
 learned from though no judge looked at it. Among others that is so of curators alone: anybody else could teach
 all a false order (`teachers.py`). A lesson is read from the turns, never
 stored beside them: what was forgotten, withdrawn or said in private is therefore not among the lessons of
@@ -34,7 +34,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.learning.teachers import teachers_in
+from stores.learning.teachers import one_user, teachers_in
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 
@@ -181,6 +181,11 @@ class Lessons:
                 found = _lessons(sql, sql.scalars(some).all(), self._curators)
                 answered |= {kept[lesson.turn_id] for lesson in found if _is_answered(lesson)}
         return HeldOut(len(set(kept.values())), len(answered))
+
+    @property
+    def is_of_one_user(self) -> bool:
+        """Whether ratings count because nobody else is there."""
+        return one_user(self._database)
 
     def all(self, *, after: int = 0) -> list[Lesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""

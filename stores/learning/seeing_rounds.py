@@ -36,8 +36,7 @@ def take_models_back(sql: SqlSession, rounds: Sequence[int]) -> tuple[str, ...]:
     has its vectors still; what was added meanwhile is found by its words until it is encoded. What the rounds
     of these recipes learned counts as not learned: it is due again, without what is gone.
     """
-    rows = sql.scalars(select(Round).where(col(Round.id).in_(rounds)))
-    saw = {row.model_version_id: row.recipe for row in rows if row.model_version_id is not None}
+    saw = _models_made(sql, rounds)
     changed = []
     for pointer in sql.scalars(select(LiveModel)).all():
         if pointer.previous_id in saw:
@@ -60,6 +59,21 @@ def take_models_back(sql: SqlSession, rounds: Sequence[int]) -> tuple[str, ...]:
             row.settings = {**row.settings, "last_turn": 0}
     sql.flush()
     return tuple(changed)
+
+
+def _models_made(sql: SqlSession, rounds: Sequence[int]) -> dict[int, str]:
+    """By the id of each model that these rounds made, or that was trained on one of those, its recipe."""
+    left = list(sql.scalars(select(Round).where(col(Round.model_version_id).is_not(None))))
+    found: dict[int, str] = {}
+    made = set[str]()  # encoder versions
+    while more := [row for row in left if row.id in rounds or row.settings.get("encoder_version") in made]:
+        left = [row for row in left if row not in more]
+        found |= {row.model_version_id: row.recipe for row in more if row.model_version_id is not None}
+        versions = select(col(ModelVersion.version)).where(
+            col(ModelVersion.id).in_(found), col(ModelVersion.role) == ENCODER_ROLE
+        )
+        made = set(sql.scalars(versions))
+    return found
 
 
 def _untrained(sql: SqlSession, trained: ModelVersion) -> int | None:

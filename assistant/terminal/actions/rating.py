@@ -12,6 +12,8 @@ ASKS_NOTHING = "Its message asks nothing: nothing is learned from it."
 CITES_NOTHING = "It cites no passage: nothing is learned from it."
 CITES_ECHOES = "It cites no passage that Vouch learns from."
 OF_A_CURATOR = "You are a curator: all users' replies learn from it, with what was said before it."
+OF_A_BASE = "Over a knowledge base only /good and /teach teach."
+OF_CURATORS = "Nothing is learned from it: among several users only curators teach, over shared bases."
 OF_ENTITIES = "It repeats the knowledge base: nothing is learned from it."
 NOT_JUDGED = "No passage was judged: nothing is learned from it."
 
@@ -31,43 +33,57 @@ def rate(
     counts it.
     """
     assistant.stores.journal.rate(user_id, turn_id, rating, reason=reason, version_id=version_id)
-    return _why_nothing_is_learned(assistant, user_id, turn_id, version_id)
+    return _why_nothing_is_learned(assistant, user_id, turn_id, rating, version_id)
 
 
-def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, version_id: int | None) -> str:
-    turn = assistant.stores.journal.turn(user_id, turn_id)
-    if assistant.stores.journal.is_private(user_id, turn.session_id):
+def _why_nothing_is_learned(
+    assistant: Assistant, user_id: int, turn_id: int, rating: str, version_id: int | None
+) -> str:
+    journal, turn = assistant.stores.journal, assistant.stores.journal.turn(user_id, turn_id)
+    if journal.is_private(user_id, turn.session_id):
         return IS_PRIVATE
     if turn.details.get("asks_nothing"):
         return ASKS_NOTHING
     if (base := turn.details.get("knowledge_base")) is not None:
-        return "" if base.get("is_generated") else OF_ENTITIES
+        if rating != "good" or version_id is not None:
+            return OF_A_BASE
+        if not base.get("is_generated"):
+            return OF_ENTITIES
+        return "" if _teaches(assistant, user_id, base["name"]) else OF_CURATORS
     if version_id is not None:
         rated = [version_id]
     else:
         cited = turn.details.get("cited", [])
         if not cited:
             return CITES_NOTHING
-        found = assistant.stores.journal.found_in(user_id, turn_id)
+        found = journal.found_in(user_id, turn_id)
         rated = [each.version_id for each in found if each.citation in cited]
     passages = assistant.stores.catalogue.passages_of(user_id, rated)
     if all(passage.kind == "message" for passage, _ in passages.values()):  # or none: handed over, forgotten
         return CITES_ECHOES
-    if turn.state != "done" or not assistant.stores.journal.judged_in(user_id, turn_id):
+    if turn.state != "done" or not journal.judged_in(user_id, turn_id):
         return NOT_JUDGED
     return ""
 
 
 def reaches_all(assistant: Assistant, user_id: int, turn_id: int) -> str:
-    """That a curator's word on this turn teaches models that answer others too; empty where it does not."""
+    """That what a curator found right or wrote over a base is learned for all; empty where it is not."""
     from stores.learning.teachers import one_user
 
     turn = assistant.stores.journal.turn(user_id, turn_id)
     base = turn.details.get("knowledge_base")
-    named = assistant.given.settings.memory.curators.split()
-    is_curator = user_id in {assistant.stores.journal.known_user_id(name) for name in named}
-    is_private = assistant.stores.journal.is_private(user_id, turn.session_id)
-    if base is None or not is_curator or is_private or one_user(assistant.stores.database):
+    if base is None or one_user(assistant.stores.database):
         return ""
+    if assistant.stores.journal.is_private(user_id, turn.session_id):
+        return ""
+    return OF_A_CURATOR if _teaches(assistant, user_id, base["name"]) else ""
+
+
+def _teaches(assistant: Assistant, user_id: int, base: str) -> bool:
+    """Whether models learn from this user over this knowledge base; see `teachers.py`."""
+    from stores.learning.teachers import one_user
+
+    named = assistant.given.settings.memory.curators.split()
     own = {known.name for known in assistant.stores.knowledge_bases.all(user_id) if not known.is_shared}
-    return "" if base["name"] in own else OF_A_CURATOR
+    is_curator = user_id in {assistant.stores.journal.known_user_id(name) for name in named}
+    return one_user(assistant.stores.database) or (is_curator and base not in own)

@@ -69,10 +69,14 @@ class AnswerActions(Surroundings):
             self.work(self._rate(answer, answer.turn_id, rating))
 
     async def _rate(self, answer: Message, turn_id: int, rating: str) -> None:
-        from assistant.terminal.actions.rating import rate
+        from assistant.terminal.actions.rating import rate, reaches_all
 
-        unlearned = await self.desk.look(lambda assistant, user_id: rate(assistant, user_id, turn_id, rating))
-        self.mark_rated(answer, rating, unlearned)
+        told = await self.desk.look(
+            lambda assistant, user_id: (
+                rate(assistant, user_id, turn_id, rating) or reaches_all(assistant, user_id, turn_id)
+            )
+        )
+        self.mark_rated(answer, rating, told)
 
     async def _take_back(self, answer: Message, turn_id: int) -> None:
         await self.desk.look(lambda assistant, user_id: assistant.stores.ratings.withdraw(user_id, turn_id))
@@ -89,10 +93,10 @@ class AnswerActions(Surroundings):
         for answer in answers:
             self._show_rating(answer, ratings.get(answer.turn_id or 0, ""))
 
-    def mark_rated(self, answer: Message, rating: str, unlearned: str = "") -> None:
-        """Shows a rating beside its answer. unlearned: why nothing is learned from it."""
+    def mark_rated(self, answer: Message, rating: str, more: str = "") -> None:
+        """Shows a rating beside its answer. more: why nothing is learned from it, or who learns from it."""
         self._show_rating(answer, rating)
-        self.tell(f"noted for turn {answer.turn_id}: {rating}{f'. {unlearned}' if unlearned else ''}")
+        self.tell(f"noted for turn {answer.turn_id}: {rating}{f'. {more}' if more else ''}")
 
     def _show_rating(self, answer: Message, rating: str) -> None:
         if answer.rating == rating:
@@ -127,6 +131,7 @@ class AnswerActions(Surroundings):
 
     async def taught(self, text: str) -> None:
         """Keeps what the answer should have been."""
+        from assistant.terminal.actions.rating import reaches_all
         from assistant.terminal.actions.teaching import SAYS_NOTHING, says_something, teach
 
         turn_id = self.teaches
@@ -136,10 +141,15 @@ class AnswerActions(Surroundings):
             self.tell(SAYS_NOTHING)
             return
         self.end_teaching()
-        passage_id = await self.desk.do(lambda assistant, user_id: teach(assistant, user_id, turn_id, text))
+        passage_id, to_all = await self.desk.do(
+            lambda assistant, user_id: (
+                teach(assistant, user_id, turn_id, text),
+                reaches_all(assistant, user_id, turn_id),
+            )
+        )
         await self.conversation.add(Message("Teach", text))
         said = f"Kept for turn {turn_id}, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
-        await self.conversation.add(Message("Vouch", said))
+        await self.conversation.add(Message("Vouch", f"{said} {to_all}".rstrip()))
         for message in self.conversation.messages:
             if message.turn_id == turn_id and message.speaker == "Assistant":
                 self.mark_rated(message, "taught")

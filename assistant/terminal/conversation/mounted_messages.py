@@ -71,9 +71,10 @@ class MountedMessages(VerticalScroll):
         return view
 
     async def remove_message(self, message: Message) -> None:
-        """Takes one away, such as one that waited and was taken back."""
+        """Takes one away, such as one that waited and was taken back; nothing where it is gone."""
         view = self.view_of(message)
-        self.messages.remove(message)
+        if message in self.messages:
+            self.messages.remove(message)
         if view is not None:
             await view.remove()
 

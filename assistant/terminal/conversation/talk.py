@@ -104,8 +104,9 @@ class Talk:
     def send(self, text: str, *, instead_of: int | None = None) -> None:
         """A message or a command; it waits for those before it. instead_of: a turn, which is kept."""
         message = Message("You", text, state="queued", instead_of=instead_of)
-        self._queue[message] = asyncio.Event()
-        task = asyncio.create_task(self._command(message) if _is_command(message) else self._turn(message))
+        self._queue[message] = begins = asyncio.Event()
+        follows = self._command if _is_command(message) else self._turn
+        task = asyncio.create_task(follows(message, begins))
         self._tasks[message] = task
         task.add_done_callback(partial(self._ended, message))
 
@@ -131,14 +132,15 @@ class Talk:
         if self._begun is not None:
             await asyncio.wait([self._tasks[self._begun]])
 
-    async def _begins(self, message: Message) -> bool:
+    async def _begins(self, message: Message, begins: asyncio.Event) -> bool:
         """Shows it, and waits for those before it; False where it was taken back."""
-        begins = self._queue[message]
-        await self._conversation.add(message)
-        self._conversation.follow()
-        self._go_on()
+        if message in self._queue:
+            await self._conversation.add(message)
+            self._conversation.follow()
+            self._go_on()
         await begins.wait()
         if message is not self._begun:
+            await self._conversation.remove_message(message)  # whose view may have come just now
             return False
         message.state = "done"
         if (view := self._conversation.view_of(message)) is not None:
@@ -164,16 +166,17 @@ class Talk:
 
     # Turns
 
-    async def _turn(self, sent: Message) -> None:
-        if not await self._begins(sent):
+    async def _turn(self, sent: Message, begins: asyncio.Event) -> None:
+        if not await self._begins(sent, begins):
             return
+        from assistant.turns.events import Busy
         from assistant.turns.host import Sending  # with the models, which are loaded by now
 
         answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
         self._reply = reply = Sending()
         view = await self._conversation.add(answer, before=self._first_waiting)
         desk, events, pace = self._desk, deque["Event"](), Pace()
-        async with desk.behind_the_others():
+        async with desk.behind_the_others() as let_others_on:
             host = desk.host
             with host.announced(reply):
                 played = host.playing(
@@ -189,6 +192,8 @@ class Talk:
                 playing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(played, host.loop))
                 while not playing.done():
                     await asyncio.wait([playing], timeout=pace.wait_seconds)
+                    if any(isinstance(event, Busy) for event in events):
+                        let_others_on()  # a busy model may be waited for by the minute
                     self._tell(events, view, pace)
         sent.turn_id = answer.turn_id = self._turn_id
         failed: VouchError | None = None
@@ -259,8 +264,8 @@ class Talk:
 
     # Commands
 
-    async def _command(self, sent: Message) -> None:
-        if not await self._begins(sent):
+    async def _command(self, sent: Message, begins: asyncio.Event) -> None:
+        if not await self._begins(sent, begins):
             return
         view = await self._conversation.add(Message("Vouch", ""), before=self._first_waiting)
         try:

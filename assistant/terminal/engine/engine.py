@@ -257,8 +257,11 @@ class Desk:
         """Plays the turns."""
         return self._known_assistant.turns.host
 
-    def behind_the_others(self) -> AbstractAsyncContextManager[None]:
-        """While a turn is played: behind what was sent before, and before what is sent meanwhile."""
+    def behind_the_others(self) -> AbstractAsyncContextManager[Callable[[], None]]:
+        """While a turn is played: behind what was sent before, and before what is sent meanwhile.
+
+        Gives what lets the others on before the turn has ended.
+        """
         return self._turns.held()
 
     async def command(

@@ -38,8 +38,8 @@ class WorkerThread:
         return await asyncio.wrap_future(done)
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
-        """While it does nothing else; begins once all that was given before is done."""
+    async def held(self) -> AsyncIterator[Callable[[], None]]:
+        """While it does nothing else; begins once all that was given before is done. Gives what ends it."""
         loop, begun, ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
         def hold() -> None:
@@ -50,7 +50,7 @@ class WorkerThread:
         self._work.put(hold)
         try:
             await begun.wait()
-            yield
+            yield ended.set
         finally:
             ended.set()
 

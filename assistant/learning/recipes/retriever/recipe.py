@@ -102,6 +102,7 @@ def trainable(
     packaged one. both: for settings whose `update_side` is "both". train: in place of `train_apart`.
     """
     is_both = both is not None and settings.get("update_side") == "both"
+    was_alone = lessons.is_of_one_user
 
     def train_it(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
         from agents.models.encoders.two_halves import first_halves
@@ -134,10 +135,11 @@ def trainable(
         settings,
         train_it,
         compare,
-        require=lambda some: partial(require_kept, lessons=some),
+        require=lambda some: partial(require_kept, lessons=some, was_alone=was_alone),
         encoder_version=encoder_version,
         before_the_first=UNTRAINED,
         details={"encoder_version": encoder_version},
+        prepare=lambda: (dimension(), encoder()),
         beside=(ENCODER_ROLE,),
         both=both if is_both else None,
     )
