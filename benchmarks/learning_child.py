@@ -197,7 +197,6 @@ def _tell(**facts: Any) -> None:
 def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoders.encoder import EncoderDescription
-    from assistant.learning import training_process
     from assistant.learning.recipes import pacing
     from assistant.learning.recipes.retriever import train as train_retriever
     from stores.learning import rounds
@@ -229,7 +228,7 @@ def _patched(points: Points) -> None:
         before="before the folder is whole",
         after="after the folder is whole",
     )
-    points.around(training_process, "_write_lessons", after="lessons written")
+    points.around(apart, "_write_lessons", after="lessons written")
     points.around(apart, "started_from", before="trained")
     points.around(shutil, "copyfile", after="a file copied")
     points.around(Checkpoints, "keep", after="kept")

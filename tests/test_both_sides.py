@@ -178,7 +178,7 @@ def test_the_side_is_chosen_by_the_size_of_the_corpus(world: World) -> None:
     def chosen(**settings: Any) -> str:
         now = world.assistant.given.settings
         world.assistant.given.settings = replace(now, learning=replace(now.learning, **settings))
-        return world.assistant._update_side()
+        return str(over(world.assistant).settings["update_side"])
 
     assert chosen(update_side="auto", both_up_to=texts(world)) == "both"
     assert chosen(both_up_to=texts(world) - 1) == "query"

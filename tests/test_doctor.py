@@ -732,7 +732,8 @@ def test_a_reader_that_nobody_uses_is_not_loaded(tmp_path: Path) -> None:
 def test_a_damaged_reader_is_told(tmp_path: Path) -> None:
     assistant = asked_about(tmp_path, reranking=replace(Settings().reranking, judge="reader"))
     assert "judges passages" in models.reader(assistant).found
-    assistant.damage = DamagedReader(tmp_path, "model.onnx has changed")
+    assert isinstance(assistant.models, WithReader)
+    assistant.models.damage = DamagedReader(tmp_path, "model.onnx has changed")
     with pytest.raises(DamagedReader, match="changed"):
         models.reader(assistant)
 

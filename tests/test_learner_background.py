@@ -454,6 +454,6 @@ def test_a_comparison_waits_until_it_may_go_on(world: World) -> None:
         learner.steering.hold(beat, at_once=0.01)
         return world.compare(*given)
 
-    learner.deciding.compare = compare
+    learner.trainable = replace(learner.trainable, compare=compare)
     learner._train = FakeTraining()
     assert (learner.run().state, waited) == ("promoted", [True])

@@ -22,6 +22,7 @@ from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.learning.recipes.retriever.recipe import RETRIEVER, ROLE
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_process import Left, TimeOver, TrainingKilled
+from assistant.wiring.parts.trained import TrainedModel
 from stores.database.tables import Judgement, Turn
 from stores.learning.lessons import Lesson, LessonDocument
 
@@ -82,7 +83,7 @@ def test_a_round_that_was_broken_off_goes_on_after_one_of_another_recipe(world: 
         (folder / "reached").write_text("another's")
         return candidate_in(folder, "another", best_epoch=0)
 
-    other = replace(world.trainable(), recipe=replace(RETRIEVER, name="another", role="another"))
+    other = replace(world.trainable(), recipe=replace(RETRIEVER, model=TrainedModel("another", "another")))
     for _ in range(2):
         learner = world.learner(fewest=0)
         learner.trainable = replace(other, train=kept_its_start)
