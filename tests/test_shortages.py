@@ -208,7 +208,7 @@ def test_a_defect_whose_report_cannot_be_written_is_told_all_the_same(
     def fails(*_: object) -> None:
         raise ZeroDivisionError
 
-    def refuses(*_: object) -> None:
+    def refuses(*_: object, **_more: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "/state")
 
     monkeypatch.setattr(cli, "_invoke", fails)
