@@ -31,8 +31,8 @@ Compare: TypeAlias = Callable[[Path, Sequence[L], Callable[[int, int], None]], C
 
 
 @dataclass(frozen=True)
-class House:
-    """What recipes are made of."""
+class Parts:
+    """Of a running Vouch, what recipes are made of."""
 
     given: Given
     stores: Stores
@@ -49,10 +49,10 @@ class Recipe:
     gains: str  # what Vouch does better with it, in words
     what_is_a_lesson: str  # a sentence, for who has too few
     promoted_if: str  # a sentence with {more}, {fewest} and {margin}
-    lessons: Callable[[House], Counted] = field(repr=False)
-    over: Callable[[House], Trainable[Any]] = field(repr=False)
+    lessons: Callable[[Parts], Counted] = field(repr=False)
+    over: Callable[[Parts], Trainable[Any]] = field(repr=False)
     chance_of: str = "a word"  # of what its training tells the chance
-    lacks: Callable[[House], tuple[str, str] | None] = lambda house: None  # why it cannot, and what to do
+    lacks: Callable[[Parts], tuple[str, str] | None] = lambda parts: None  # why it cannot, and what to do
 
     @property
     def name(self) -> str:

@@ -61,11 +61,11 @@ class Assistant:
     @cached_property
     def learning(self) -> Learning:
         """What trains models from use; most commands need nothing of it."""
-        from assistant.learning.recipe import House
+        from assistant.learning.recipe import Parts
         from assistant.wiring.learning import Learning
 
-        house = House(self.given, self.stores, self.search, self.models)
-        return Learning(house, lambda: self.turns.answers_first)
+        parts = Parts(self.given, self.stores, self.search, self.models)
+        return Learning(parts, lambda: self.turns.answers_first)
 
     def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
         """The change to the encoder that the settings name; None where that one is live.

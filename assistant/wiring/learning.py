@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assistant.background.priority import AnswersFirst
     from assistant.learning.background import BackgroundLearner
     from assistant.learning.learner import Learner
-    from assistant.learning.recipe import House
+    from assistant.learning.recipe import Parts
     from assistant.learning.schedule import Occasions
     from assistant.learning.steering import Steering
 
@@ -29,8 +29,8 @@ SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in f
 class Learning:
     """What trains models from use."""
 
-    def __init__(self, house: House, answers_first: Callable[[], AnswersFirst]) -> None:
-        self._house, self._answers_first = house, answers_first
+    def __init__(self, parts: Parts, answers_first: Callable[[], AnswersFirst]) -> None:
+        self._parts, self._answers_first = parts, answers_first
 
     @cached_property
     def background_learner(self) -> BackgroundLearner:
@@ -50,10 +50,10 @@ class Learning:
     def led_command(self, name: str, *arguments: str) -> list[str]:
         """A command over the same data, for a process that this one leads; to be begun in `SOURCES`."""
         command = [sys.executable, "-m", "assistant.cli", name, *arguments, "--led", _working_folder()]
-        command += ["--data", str(self._house.given.locations.data.resolve())]
-        if self._house.given.locations.settings.is_file():
-            command += ["--settings", str(self._house.given.locations.settings.resolve())]
-        return [*command, "--offline"] if self._house.given.offline else command
+        command += ["--data", str(self._parts.given.locations.data.resolve())]
+        if self._parts.given.locations.settings.is_file():
+            command += ["--settings", str(self._parts.given.locations.settings.resolve())]
+        return [*command, "--offline"] if self._parts.given.offline else command
 
     @cached_property
     def steering(self) -> Steering:
@@ -68,17 +68,17 @@ class Learning:
 
         self.require_trainable(recipe)
         return Learner(
-            RECIPES[recipe].over(self._house),
-            rounds=self._house.stores.rounds,
-            live_models=self._house.stores.live_models,
-            checkpoints=self._house.stores.checkpoints,
-            fewest=self._house.given.settings.learning.fewest_lessons,
+            RECIPES[recipe].over(self._parts),
+            rounds=self._parts.stores.rounds,
+            live_models=self._parts.stores.live_models,
+            checkpoints=self._parts.stores.checkpoints,
+            fewest=self._parts.given.settings.learning.fewest_lessons,
             steering=self.steering,
         )
 
     def require_trainable(self, recipe: str) -> None:
         """Raises `BackendMissing` where its model cannot be trained here."""
-        if lacks := RECIPES[recipe].lacks(self._house):
+        if lacks := RECIPES[recipe].lacks(self._parts):
             model = RECIPES[recipe].role
             raise BackendMissing(f"The {model} cannot be trained here: {lacks[0]}", hint=lacks[1])
 
@@ -87,13 +87,13 @@ class Learning:
         from assistant.learning.schedule import Occasions
 
         if recipe not in self._occasions:
-            learning = self._house.given.settings.learning
+            learning = self._parts.given.settings.learning
             self._occasions[recipe] = Occasions(
                 recipe,
-                RECIPES[recipe].lessons(self._house),
-                self._house.stores.rounds,
-                self._house.stores.live_models,
-                now_trained=lambda: RECIPES[recipe].over(self._house),
+                RECIPES[recipe].lessons(self._parts),
+                self._parts.stores.rounds,
+                self._parts.stores.live_models,
+                now_trained=lambda: RECIPES[recipe].over(self._parts),
                 fewest=learning.fewest_lessons,
                 new_lessons=learning.new_lessons,
                 hours=learning.hours,
@@ -109,7 +109,7 @@ class Learning:
     @property
     def recipes(self) -> list[str]:
         """What can be trained here; that which is due first goes first."""
-        return [name for name, recipe in RECIPES.items() if recipe.lacks(self._house) is None]
+        return [name for name, recipe in RECIPES.items() if recipe.lacks(self._parts) is None]
 
     def recipe_due(self) -> str:
         """What a round that begins now is to train; empty where none is due."""
@@ -117,7 +117,7 @@ class Learning:
 
     def recipe_wanted(self) -> str:
         """The same for who asks for a round: one that was left goes on, else what has enough lessons."""
-        rounds = self._house.stores.rounds
+        rounds = self._parts.stores.rounds
         left = next((recipe for recipe in self.recipes if rounds.abandoned(recipe) is not None), "")
         enough = (recipe for recipe in self.recipes if self.occasions_of(recipe).has_enough())
         return left or self.recipe_due() or next(enough, self.recipes[0])
@@ -133,16 +133,16 @@ class Learning:
 
         recipe: of which; by default of the last round that went live.
         """
-        promoted = [row for row in self._house.stores.rounds.latest() if row.state == "promoted"]
+        promoted = [row for row in self._parts.stores.rounds.latest() if row.state == "promoted"]
         last = next((row for row in promoted if recipe in ("", row.recipe)), None)
         trained = RECIPES.get(last.recipe if last is not None else recipe, RETRIEVER)
         if trained is not RETRIEVER:
-            return self._house.stores.live_models.step_back(trained.role)
+            return self._parts.stores.live_models.step_back(trained.role)
         if last is None or last.figures.get("side") != "both":
-            return self._house.stores.live_models.step_back(QUERY_ENCODER)
-        versions = self._house.stores.encoder_versions
+            return self._parts.stores.live_models.step_back(QUERY_ENCODER)
+        versions = self._parts.stores.encoder_versions
         if (previous := versions.previous()) is not None:
-            self._house.search.searching_with(previous)  # raises where it cannot be had
+            self._parts.search.searching_with(previous)  # raises where it cannot be had
         return versions.step_back().version
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class Learning:
         from assistant.learning.dual_encoder_swap import RECIPE
         from assistant.learning.promotion import SERVED
 
-        checkpoints = self._house.stores.checkpoints
+        checkpoints = self._parts.stores.checkpoints
         if any(version in checkpoints.versions(recipe) for recipe in RECIPES):
             return True
         for kept in checkpoints.versions(RECIPE):

@@ -169,7 +169,7 @@ def command(
 ) -> int:
     """Learn from use: to find better, to reply better over knowledge bases, to understand follow-ups better.
 
-    A candidate goes live only if it surely wins on what was held out, and loses on no part of it.
+    A candidate goes live only if it is better at 95 % on what was held out, and worse on no part of it.
 
     \b
     Examples:

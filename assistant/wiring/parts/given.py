@@ -11,7 +11,7 @@ from assistant.settings.locations import Locations
 
 @dataclass
 class Given:
-    """The settings may be exchanged; parts that were made by others stay as they are."""
+    """The settings may be exchanged; what was made with those of before stays."""
 
     settings: Settings
     locations: Locations

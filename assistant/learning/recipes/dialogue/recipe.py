@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.learning.outcome import Compared
-from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
+from assistant.learning.recipe import Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import Further
 from assistant.wiring.parts import trained
 from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
@@ -16,18 +16,18 @@ from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
 PROGRAM = "assistant.learning.recipes.dialogue.from_use"
 
 
-def over(house: House) -> Trainable[DialogueLesson]:
+def over(parts: Parts) -> Trainable[DialogueLesson]:
     """On the replies of the database."""
     from assistant.learning.held_out.replies import compare, is_sound_lesson, wanted_reply
 
-    lessons, learning = lessons_of(house), house.given.settings.learning
-    encoder = house.models.packaged_encoder.version
-    folder = house.given.locations.cache / "encoders" / encoder
+    lessons, learning = lessons_of(parts), parts.given.settings.learning
+    encoder = parts.models.packaged_encoder.version
+    folder = parts.given.locations.cache / "encoders" / encoder
     options = ("--encoder", str(folder.resolve()))
     further = Further(PROGRAM, {"seed": learning.seed}, learning.threads, options)
 
     def compared(folder: Path, some: Sequence[DialogueLesson], tell: Callable[[int, int], None]) -> Compared:
-        live, candidate = house.models.dialogue_generator, house.models.dialogue_generator_in(folder)
+        live, candidate = parts.models.dialogue_generator, parts.models.dialogue_generator_in(folder)
         found = compare(
             [wanted_reply(lesson) for lesson in some if lesson.is_held_out],
             lambda inputs: live.replies(inputs, most=1)[0].words,
@@ -61,12 +61,12 @@ def rows_of(shown: Sequence[DialogueLesson]) -> Iterator[Mapping[str, Any]]:
     return (lesson.row() for lesson in shown)
 
 
-def lessons_of(house: House) -> DialogueLessons:
+def lessons_of(parts: Parts) -> DialogueLessons:
     """Replies of the database that teach."""
     return DialogueLessons(
-        house.stores.database,
-        history_turns=house.given.settings.answer.history_turns,
-        curators=house.given.settings.memory.curators.split(),
+        parts.stores.database,
+        history_turns=parts.given.settings.answer.history_turns,
+        curators=parts.given.settings.memory.curators.split(),
     )
 
 

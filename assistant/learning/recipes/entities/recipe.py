@@ -8,28 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from assistant.learning.outcome import Compared
-from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
+from assistant.learning.recipe import Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.recipes.dialogue.recipe import lessons_of
 from assistant.learning.training_process import Further
 from assistant.wiring.parts import trained
 from stores.learning.dialogue_lessons import DialogueLesson
 
 
-def over(house: House) -> Trainable[DialogueLesson]:
+def over(parts: Parts) -> Trainable[DialogueLesson]:
     """On the replies of the database that tell of an entity."""
     from assistant.learning.held_out.entities import ToldReply, decided
     from assistant.learning.recipes.entities.lessons import EntityLessons
 
     lessons, learning, version = (
-        lessons_of(house),
-        house.given.settings.learning,
-        house.search.searching.version,
+        lessons_of(parts),
+        parts.given.settings.learning,
+        parts.search.searching.version,
     )
     program = "assistant.learning.recipes.entities.from_use"
     further = Further(program, {"seed": learning.seed}, learning.threads, ("--encoder", version))
 
     def entities() -> EntityLessons:
-        return EntityLessons(house.stores.knowledge_bases, house.models.entity_search, house.search.searching)
+        return EntityLessons(parts.stores.knowledge_bases, parts.models.entity_search, parts.search.searching)
 
     def read(after: int) -> list[DialogueLesson]:
         of_now = entities()
@@ -43,7 +43,7 @@ def over(house: House) -> Trainable[DialogueLesson]:
 
         of_now = entities()
         held_out = [lesson for lesson in some if lesson.is_held_out]
-        both = house.models.entity_map.turned, EntityMap.read(folder).turned
+        both = parts.models.entity_map.turned, EntityMap.read(folder).turned
         told = []
         for done, lesson in enumerate(held_out, start=1):
             found = (of_now.found(lesson, turned) for turned in both)

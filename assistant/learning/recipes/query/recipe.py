@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assistant.learning.outcome import Compared
-from assistant.learning.recipe import House, Recipe, Trainable, how_compared, of_round
+from assistant.learning.recipe import Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import Further
 from assistant.wiring.parts import trained
 from stores.learning.follow_ups import FollowUp, FollowUps
@@ -28,21 +28,21 @@ _TRAINS_BY = ("xllamacpp", "peft", "gguf")  # what its training needs
 Earlier: TypeAlias = Sequence[tuple[str, str]]  # questions and answers, oldest first
 
 
-def over(house: House) -> Trainable[FollowUp]:
+def over(parts: Parts) -> Trainable[FollowUp]:
     """On the follow-ups of the database."""
     from agents.backends.query_model import SHIPPED
     from assistant.learning.held_out.follow_ups import FollowUpSearch, compare, earlier_of
 
-    learning = house.given.settings.learning
-    lessons, further = lessons_of(house), further_of(house)
+    learning = parts.given.settings.learning
+    lessons, further = lessons_of(parts), further_of(parts)
 
     @contextmanager
     def started(adapters: Path) -> Iterator[QueryModel]:
-        with closing(house.models.query_model_of(adapters, threads=learning.threads)) as model:
+        with closing(parts.models.query_model_of(adapters, threads=learning.threads)) as model:
             yield model.require_started()
 
     def search() -> FollowUpSearch:
-        return FollowUpSearch(house.search.searching.retriever, house.search.searching.spaces)
+        return FollowUpSearch(parts.search.searching.retriever, parts.search.searching.spaces)
 
     def train_it(folder: Path, shown: Sequence[FollowUp], *, tries: Any, **how: Any) -> Path:
         def rows() -> Iterator[Mapping[str, Any]]:
@@ -63,7 +63,7 @@ def over(house: House) -> Trainable[FollowUp]:
         def rewrites(model: QueryModel) -> Callable[[FollowUp], str]:
             return lambda each: model.begin(each.question, earlier_of(each)).result()
 
-        with started(house.models.query_adapters) as live, started(folder / SHIPPED.name) as candidate:
+        with started(parts.models.query_adapters) as live, started(folder / SHIPPED.name) as candidate:
             found = compare(
                 [each for each in some if each.is_held_out],
                 rewrites(live),
@@ -84,16 +84,16 @@ def over(house: House) -> Trainable[FollowUp]:
     )
 
 
-def lessons_of(house: House) -> FollowUps:
+def lessons_of(parts: Parts) -> FollowUps:
     """Follow-ups of the database that teach."""
-    return FollowUps(house.stores.database, history_turns=house.given.settings.answer.history_turns)
+    return FollowUps(parts.stores.database, history_turns=parts.given.settings.answer.history_turns)
 
 
-def further_of(house: House) -> Further:
+def further_of(parts: Parts) -> Further:
     """How its adapters are trained today."""
     from agents.backends.query_model import SHIPPED
 
-    base, learning = house.models.query_base, house.given.settings.learning
+    base, learning = parts.models.query_base, parts.given.settings.learning
     options = ("--base", str(base), "--adapters", str(SHIPPED)) if base is not None else ()
     return Further(PROGRAM, {"seed": learning.seed}, learning.threads, options)
 
@@ -118,9 +118,9 @@ def rows_of(
         }
 
 
-def lacks(house: House) -> tuple[str, str] | None:
+def lacks(parts: Parts) -> tuple[str, str] | None:
     """What its training lacks here, and what to do; None where it can be trained."""
-    if house.models.query_base is None:
+    if parts.models.query_base is None:
         return "the model smollm2 is not there", "`vouch models add smollm2` adds it."
     missing = [name for name in _TRAINS_BY if find_spec(name) is None]
     if missing:

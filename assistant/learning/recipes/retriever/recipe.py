@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.learning.lineage import learnable
 from assistant.learning.outcome import Compared
-from assistant.learning.recipe import Compare, House, Recipe, Trainable, how_compared, of_round
+from assistant.learning.recipe import Compare, Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import TrainingFailed
 from assistant.wiring.parts import trained
 from stores.base.errors import EncoderUnavailable
@@ -26,46 +26,46 @@ ROLE = trained.RETRIEVER.role
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
 
 
-def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
+def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
     """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
     from assistant.learning.held_out.retrieval import compare
     from stores.learning.lesson_domains import lesson_domains
 
     version, learning, side = (
-        house.stores.encoder_versions.live(),
-        house.given.settings.learning,
-        update_side(house),
+        parts.stores.encoder_versions.live(),
+        parts.given.settings.learning,
+        update_side(parts),
     )
 
     def dimension() -> int:
         from agents.models.encoders.two_halves import first_half
 
-        return first_half(house.search.searching_by(version).encoder).dimension
+        return first_half(parts.search.searching_by(version).encoder).dimension
 
     def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
-        base = house.search.searching_by(version)
+        base = parts.search.searching_by(version)
         candidate = (
-            house.search.searching_in(folder)
+            parts.search.searching_in(folder)
             if side == "both"
-            else house.search.with_queries_by(base, folder)
+            else parts.search.with_queries_by(base, folder)
         )
         held_out = [lesson for lesson in lessons if lesson.is_held_out]
         found = compare(
             held_out,
-            domains=lesson_domains(house.stores.database, held_out),
-            live=house.search.searching.retriever,
+            domains=lesson_domains(parts.stores.database, held_out),
+            live=parts.search.searching.retriever,
             candidate=candidate.retriever,
             spaces=base.spaces,
             candidate_spaces=candidate.spaces,
-            judge=house.models.judge_of_candidates,
+            judge=parts.models.judge_of_candidates,
             tell=tell,
             **how_compared(learning),
         )
         return of_round(found, learning)
 
-    encoder_version = house.search.wanted_encoder.version if version is None else version.version
+    encoder_version = parts.search.wanted_encoder.version if version is None else version.version
     return trainable(
-        lessons_of(house),
+        lessons_of(parts),
         encoder_version=encoder_version,
         dimension=dimension,
         compare=compared,
@@ -74,11 +74,11 @@ def over(house: House, *, train: Callable[..., Path] | None = None) -> Trainable
             "epochs": learning.epochs,
             "learning_rate": learning.learning_rate,
             "seed": learning.seed,
-            **asdict(house.given.settings.training),
+            **asdict(parts.given.settings.training),
         },
         threads=learning.threads,
-        encoder=lambda: weights_of(house, version),
-        both=_both_sides(house, encoder_version) if side == "both" else None,
+        encoder=lambda: weights_of(parts, version),
+        both=_both_sides(parts, encoder_version) if side == "both" else None,
         train=train,
     )
 
@@ -145,9 +145,9 @@ def trainable(
     )
 
 
-def lessons_of(house: House) -> Lessons:
+def lessons_of(parts: Parts) -> Lessons:
     """Judged questions of the database."""
-    return Lessons(house.stores.database, curators=house.given.settings.memory.curators.split())
+    return Lessons(parts.stores.database, curators=parts.given.settings.memory.curators.split())
 
 
 RETRIEVER = Recipe(
@@ -162,23 +162,23 @@ RETRIEVER = Recipe(
 )
 
 
-def update_side(house: House) -> str:
+def update_side(parts: Parts) -> str:
     """query or both."""
-    learning = house.given.settings.learning
+    learning = parts.given.settings.learning
     if learning.update_side != "auto":
         return learning.update_side
-    is_small = house.stores.encoder_versions.live_passages() <= learning.both_up_to
+    is_small = parts.stores.encoder_versions.live_passages() <= learning.both_up_to
     return "both" if is_small else "query"
 
 
-def weights_of(house: House, version: EncoderVersion | None) -> Path | None:
+def weights_of(parts: Parts, version: EncoderVersion | None) -> Path | None:
     """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`.
 
     version: None: of the one that the settings name.
     """
     if version is not None and version.kept_as:
-        return house.stores.checkpoints.verified(ENCODER_ROLE, version.kept_as)
-    source = house.given.settings.encoder.source if version is None else version.source
+        return parts.stores.checkpoints.verified(ENCODER_ROLE, version.kept_as)
+    source = parts.given.settings.encoder.source if version is None else version.source
     return weights_at(source) if source else None
 
 
@@ -195,15 +195,15 @@ def weights_at(source: str) -> Path:
         raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error
 
 
-def _both_sides(house: House, live: str) -> BothSides:
+def _both_sides(parts: Parts, live: str) -> BothSides:
     from assistant.learning.dual_encoder_swap import BothSides
 
-    known = house.stores.encoder_versions.live()
+    known = parts.stores.encoder_versions.live()
     return BothSides(
-        house.stores.encoder_versions,
-        searching=house.search.searching_in,
+        parts.stores.encoder_versions,
+        searching=parts.search.searching_in,
         trained_from=known.trained_from if known is not None and known.trained_from else live,
-        discard_index=house.search.discard_index,
+        discard_index=parts.search.discard_index,
     )
 
 
