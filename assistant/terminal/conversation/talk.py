@@ -169,7 +169,6 @@ class Talk:
     async def _turn(self, sent: Message, begins: asyncio.Event) -> None:
         if not await self._begins(sent, begins):
             return
-        from assistant.turns.events import Busy
         from assistant.turns.host import Sending  # with the models, which are loaded by now
 
         answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
@@ -192,9 +191,7 @@ class Talk:
                 playing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(played, host.loop))
                 while not playing.done():
                     await asyncio.wait([playing], timeout=pace.wait_seconds)
-                    if any(isinstance(event, Busy) for event in events):
-                        let_others_on()  # a busy model may be waited for by the minute
-                    self._tell(events, view, pace)
+                    self._tell(events, view, pace, let_others_on)
         sent.turn_id = answer.turn_id = self._turn_id
         failed: VouchError | None = None
         try:
@@ -221,7 +218,9 @@ class Talk:
         view.end()
         self._hears.turn_ended(answer)
 
-    def _tell(self, events: deque[Event], view: MessageView, pace: Pace) -> None:
+    def _tell(
+        self, events: deque[Event], view: MessageView, pace: Pace, let_others_on: Callable[[], None]
+    ) -> None:
         """Shows what has come of the reply since this was last called."""
         from assistant.turns.events import Accepted, Busy, NoWord, Thinks, Wrote
 
@@ -237,6 +236,7 @@ class Talk:
                 view.think(f"{piece}{event.text}" if event.is_all else event.text, is_all=event.is_all)
                 piece = "" if event.is_all else piece
             elif isinstance(event, Busy):
+                let_others_on()  # it may be waited for by the minute
                 again = f"the model is busy: trying again in {event.left} s · Esc stops trying"
                 self._hears.told(again if event.left else "trying again …")
                 answer.silent_seconds = 0
