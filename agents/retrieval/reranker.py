@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Judge, Verdict
+from agents.retrieval.relevance import Relevance, fixed_mix
 
 Schedule: TypeAlias = Literal["multi", "single", "every_5", "every_20"]
 Order: TypeAlias = Literal["mixed", "classes"]
-
-_UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 
 
 @dataclass(frozen=True)
@@ -54,13 +52,14 @@ class Reranker:
         min_judged: int,
         order: Order = "mixed",
         judge_share: float = 0.5,
+        relevance: Relevance | None = None,
         useless_below: float = 0.0,
     ) -> None:
         """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
 
-        order: `mixed` goes by the score found, made 0 to 1 over the candidates, and the judge's, which has
-        `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF does: those that answer
-        or help in the order found, then the unjudged, then the useless.
+        order: `mixed` goes by `relevance`, or without it by the score found, made 0 to 1 over the candidates,
+        and the judge's, which has `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF
+        does: those that answer or help in the order found, then the unjudged, then the useless.
         useless_below: the judge's score of what hardly helps.
         """
         self._judge = judge
@@ -68,7 +67,7 @@ class Reranker:
         self._budget = budget
         self._min_judged = min_judged
         self._order = order
-        self._judge_share = judge_share
+        self._relevance = relevance or fixed_mix(judge_share)
         self._useless_below = useless_below
 
     def rerank(self, question: str, candidates: Sequence[Candidate]) -> Reranked:
@@ -87,7 +86,7 @@ class Reranker:
         if self._order == "classes":
             order = by_classes(candidates, verdicts)
         else:
-            order = by_mixed_scores(candidates, verdicts, judge_share=self._judge_share)
+            order = self._relevance.order(question, candidates, verdicts)
         useless = {
             judgement.candidate.passage.version_id
             for judgement in judgements
@@ -145,22 +144,3 @@ def by_classes(candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict])
         return 1 if verdict is None else place[verdict.label]
 
     return tuple(sorted(candidates, key=lambda candidate: (group(candidate), candidate.found_rank)))
-
-
-def by_mixed_scores(
-    candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict], *, judge_share: float
-) -> tuple[Candidate, ...]:
-    """By s · judged + (1 - s) · found, best first, equals in the order found; what is surely useless last.
-
-    found: the candidates' scores, brought to 0 to 1 over them. verdicts: by the candidate's `id()`.
-    judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly.
-    """
-    found = normalised({id(candidate): candidate.score - candidate.given for candidate in candidates})
-
-    def place(candidate: Candidate) -> tuple[bool, float, int]:
-        verdict = verdicts.get(id(candidate))
-        judged = _UNJUDGED if verdict is None else verdict.score
-        value = judge_share * judged + (1 - judge_share) * found[id(candidate)]
-        return judged <= 0, -value, candidate.found_rank  # 0: a question, which answers nothing
-
-    return tuple(sorted(candidates, key=place))
