@@ -84,9 +84,9 @@ assistant.checks: agents.base assistant.settings assistant.wiring stores.base st
     stores.conversation stores.database stores.search
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
     assistant.wiring stores.base
-assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
-    stores.base stores.claims stores.conversation stores.database stores.learning stores.memory
-    stores.versions
+assistant.terminal.facts: agents.base agents.retrieval assistant.terminal.input assistant.terminal.text
+    assistant.wiring stores.base stores.claims stores.conversation stores.database stores.learning
+    stores.memory stores.versions
 assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
     stores.learning stores.memory stores.versions

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.relevance import NAMES, UNJUDGED, Relevance, Weights, features, fixed_mix
+from assistant.terminal.facts.answer_lines import moved_line
+from stores.database.tables import Turn
 
 SCORES = st.one_of(st.none(), st.just(0.0), st.floats(0, 1))
 FOUND = st.lists(st.tuples(SCORES, st.floats(-1, 3), st.sampled_from([0.0, 2.0])), max_size=14)
@@ -46,8 +48,10 @@ def test_the_fixed_mix_orders_as_the_two_scores_did(
         for rank, (_, score, gift) in enumerate(found, start=1)
     ]
     verdicts = verdicts_of(candidates, [judged for judged, _, _ in found])
-    after = fixed_mix(share).order("who is it?", candidates, verdicts)
-    assert [id(c) for c in after] == [id(c) for c in mixed_before(candidates, verdicts, share)]
+    after = fixed_mix(share).placed("who is it?", candidates, verdicts)
+    assert [id(each.candidate) for each in after] == [
+        id(c) for c in mixed_before(candidates, verdicts, share)
+    ]
 
 
 @given(FOUND)
@@ -114,16 +118,23 @@ def test_places_are_one_over_the_rank_and_nothing_for_what_nobody_judged() -> No
 def test_messages_and_documents_have_weights_of_their_own() -> None:
     said, read = told(1, "a", position=0), candidate(2)
     relevance = Relevance(Weights({}, bias=0.0), Weights({}, bias=1.0))
-    assert relevance.order("q", [said, read], {}) == (read, said)
+    assert [each.candidate for each in relevance.placed("q", [said, read], {})] == [read, said]
 
 
 def test_what_moved_a_candidate_is_told_by_weight_and_distance_from_the_mean() -> None:
     some = [candidate(1), candidate(2)]  # search scores 1 and 1/2: found is 1 and 0, on the mean 1/2
-    moved = fixed_mix(0.5).moved("q", some, verdicts_of(some, [0.2, 0.6]))
-    assert [each.feature for each in moved[0]] == ["found", "judged"]
-    assert [each.by for each in moved[0]] == pytest.approx([0.25, -0.1])
+    first = fixed_mix(0.5).placed("q", some, verdicts_of(some, [0.2, 0.6]))[0]
+    assert first.candidate is some[0]
+    assert [each.feature for each in first.moved] == ["found", "judged"]
+    assert [each.by for each in first.moved] == pytest.approx([0.25, -0.1])
 
 
 def test_a_weight_of_an_unknown_feature_is_refused() -> None:
     with pytest.raises(ValueError, match="charm"):
         Weights({"charm": 1.0})
+
+
+def test_a_person_is_told_what_moved_a_passage_in_plain_words() -> None:
+    turn = Turn(details={"moved": {"7": [["judged", 0.3], ["words", -0.1]]}})
+    assert moved_line(turn, 7) == "Moved most by how the reader judged it (up), its words (down)."
+    assert moved_line(turn, 8) == ""

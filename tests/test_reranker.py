@@ -111,7 +111,7 @@ def mixed(scores: Sequence[float | None], *, judge_share: float) -> list[int]:
     """The places found, in the new order; None: not judged. Candidate n has the score 1 / n."""
     candidates = [candidate(rank) for rank in range(1, len(scores) + 1)]
     verdicts = {id(c): Verdict("answer", s) for c, s in zip(candidates, scores, strict=True) if s is not None}
-    return ranks(fixed_mix(judge_share).order("q", candidates, verdicts))
+    return ranks([each.candidate for each in fixed_mix(judge_share).placed("q", candidates, verdicts)])
 
 
 @given(judged_scores, st.floats(0, 1))
@@ -160,5 +160,5 @@ def test_what_was_given_moves_none_of_the_others() -> None:
     found, judged = replace(candidate(1), score=1.0), replace(candidate(2), score=0.0)
     told = replace(candidate(3), score=3.0, given=2.0)
     verdicts = {id(judged): Verdict("relevant", 0.6)}  # 1/2 · 0.6 + 0 is less than 1/2 · 0.2 + 1/2 · 1
-    order = fixed_mix(0.5).order("q", [told, found, judged], verdicts)
+    order = [each.candidate for each in fixed_mix(0.5).placed("q", [told, found, judged], verdicts)]
     assert [c for c in order if c is not told] == [found, judged]

@@ -8,9 +8,11 @@ It reads nothing anew. The fixed mix of the judge's and the search score is one 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from agents.base.fusion import normalised
@@ -20,6 +22,8 @@ from stores.words.lexical import tokens
 
 UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 _MOST_LOG_ODDS = 5.0  # of a verdict, either way
+_TOLD = 3  # of what moved a candidate, at most
+_KINDS = "messages", "documents"
 _LONG = 200  # words, from which on a passage counts as long
 
 FEATURES: Mapping[str, str] = {  # name, and how a person is told of it; each is -1 to 1
@@ -71,10 +75,18 @@ class Weights:
         """w · φ + b."""
         return sum((w * x for w, x in zip(self._row, row, strict=True)), self.bias)
 
-    def moved(self, row: Row, mean: Row) -> list[Moved]:
-        """What moved a candidate away from the mean, the strongest first; without what did not."""
-        found = (Moved(name, w * (x - m)) for name, w, x, m in zip(NAMES, self._row, row, mean, strict=True))
-        return sorted((each for each in found if each.by), key=lambda each: -abs(each.by))
+    def moved(self, row: Row, mean: Row) -> tuple[Moved, ...]:
+        """What moved a candidate away from the mean, the strongest first; three at most."""
+        each = zip(NAMES, self._row, row, mean, strict=True)
+        found = [Moved(name, w * (x - m)) for name, w, x, m in each if w * (x - m)]
+        return tuple(sorted(found, key=lambda moved: -abs(moved.by))[:_TOLD])
+
+
+class Placed(NamedTuple):
+    """A candidate at its place."""
+
+    candidate: Candidate
+    moved: tuple[Moved, ...]
 
 
 @dataclass(frozen=True)
@@ -84,35 +96,34 @@ class Relevance:
     messages: Weights
     documents: Weights
 
-    def order(
+    @staticmethod
+    def read(file: Path) -> Relevance:
+        """What `as_record` gave, from a JSON file."""
+        told = json.loads(file.read_text(encoding="utf-8"))
+        messages, documents = (Weights(told[kind]["weights"], told[kind]["bias"]) for kind in _KINDS)
+        return Relevance(messages, documents)
+
+    def as_record(self) -> dict[str, dict[str, object]]:
+        """As it is kept."""
+        each = zip(_KINDS, (self.messages, self.documents), strict=True)
+        return {kind: {"weights": dict(weights.named), "bias": weights.bias} for kind, weights in each}
+
+    def placed(
         self, question: str, candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict]
-    ) -> tuple[Candidate, ...]:
+    ) -> list[Placed]:
         """Best first, equals in the order found; what only asks, by the judge's 0, last.
 
         verdicts: by the candidate's `id()`.
         """
         rows = features(question, candidates, verdicts)
-        places = {
-            id(candidate): (
-                _judged(candidate, verdicts) <= 0,
-                -self.weights_of(candidate).score(row),
-                candidate.found_rank,
-            )
-            for candidate, row in zip(candidates, rows, strict=True)
-        }
-        return tuple(sorted(candidates, key=lambda candidate: places[id(candidate)]))
-
-    def weights_of(self, candidate: Candidate) -> Weights:
-        """Those that a candidate is scored by: what is shared and no message counts as a document."""
-        return self.messages if is_told(candidate) else self.documents
-
-    def moved(
-        self, question: str, candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict]
-    ) -> list[list[Moved]]:
-        """Of each candidate what moved it, against the mean of the candidates; see `Weights.moved`."""
-        rows = features(question, candidates, verdicts)
         mean = tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
-        return [self.weights_of(c).moved(row, mean) for c, row in zip(candidates, rows, strict=True)]
+        found = []
+        for candidate, row in zip(candidates, rows, strict=True):
+            weights = self.messages if is_told(candidate) else self.documents
+            asks = _judged(candidate, verdicts) <= 0
+            placed = Placed(candidate, weights.moved(row, mean))
+            found.append((asks, -weights.score(row), candidate.found_rank, placed))
+        return [placed for *_, placed in sorted(found, key=lambda each: each[:3])]
 
 
 def fixed_mix(judge_share: float) -> Relevance:

@@ -10,11 +10,11 @@ retriever will learn from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agents.base.interfaces import Candidate, Judge, Verdict
-from agents.retrieval.relevance import Relevance, fixed_mix
+from agents.retrieval.relevance import Moved, Relevance, fixed_mix
 
 Schedule: TypeAlias = Literal["multi", "single", "every_5", "every_20"]
 Order: TypeAlias = Literal["mixed", "classes"]
@@ -38,6 +38,7 @@ class Reranked:
     order: tuple[Candidate, ...]
     judgements: tuple[Judgement, ...]
     useless: frozenset[int] = frozenset()  # versions that hardly help, of those that were not given by rule
+    moved: Mapping[int, tuple[Moved, ...]] = field(default_factory=dict)  # versions, the strongest first
 
 
 class Reranker:
@@ -84,15 +85,17 @@ class Reranker:
                 break
         verdicts = {id(judgement.candidate): judgement.verdict for judgement in judgements}
         if self._order == "classes":
-            order = by_classes(candidates, verdicts)
+            order, moved = by_classes(candidates, verdicts), {}
         else:
-            order = self._relevance.order(question, candidates, verdicts)
+            placed = self._relevance.placed(question, candidates, verdicts)
+            order = tuple(each.candidate for each in placed)
+            moved = {each.candidate.passage.version_id: each.moved for each in placed}
         useless = {
             judgement.candidate.passage.version_id
             for judgement in judgements
             if judgement.verdict.score < self._useless_below and not judgement.candidate.given
         }
-        return Reranked(given_first(order), tuple(judgements), frozenset(useless))
+        return Reranked(given_first(order), tuple(judgements), frozenset(useless), moved)
 
     def _call(self, question: str, some: Sequence[Candidate]) -> list[Judgement]:
         judged = self._judge.judge(question, some)

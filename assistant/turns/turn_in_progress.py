@@ -15,6 +15,8 @@ from assistant.turns.events import Finished
 from stores.base.errors import VouchError
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 
+_EXPLAINED = 12  # candidates of which is kept what moved them: as many as are shown
+
 
 class TurnInProgress:
     """A turn between its message and its end; each step notes what came of it."""
@@ -81,6 +83,7 @@ class TurnInProgress:
                 "milliseconds": self._milliseconds,
                 "cited": self.citations.cited_as_shown,
                 **_given(retrieved),
+                **_moved(reranked),
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
@@ -174,6 +177,16 @@ def _given(retrieved: Retrieved | None) -> dict[str, dict[str, float]]:
     candidates = retrieved.candidates if retrieved else ()
     given = {str(c.passage.version_id): c.given for c in candidates if c.given}
     return {"given": given} if given else {}
+
+
+def _moved(reranked: Reranked | None) -> dict[str, dict[str, list[tuple[str, float]]]]:
+    """Which features of relevance moved the first candidates, and how far, by version id."""
+    if reranked is None or not reranked.moved:
+        return {}
+    first = [candidate.passage.version_id for candidate in reranked.order][:_EXPLAINED]
+    return {
+        "moved": {str(i): [(m.feature, round(m.by, 3)) for m in reranked.moved.get(i, ())] for i in first}
+    }
 
 
 def _judged(reranked: Reranked | None) -> list[Judged]:

@@ -126,6 +126,17 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
         yield f"{_found_line(entry, given, is_cited, passage.scope)}  {told}{since}"
         if is_cited:
             yield f"         {version_line(state)}"
+        if moved := moved_line(turn, entry.version_id):
+            yield f"         {moved}"
+
+
+def moved_line(turn: Turn, version_id: int) -> str:
+    """What moved a passage most among those found for a turn; empty where that was not kept."""
+    from agents.retrieval.relevance import FEATURES
+
+    told = turn.details.get("moved", {}).get(str(version_id), ())
+    named = [f"{FEATURES[name]} ({'up' if by > 0 else 'down'})" for name, by in told if name in FEATURES]
+    return f"Moved most by {', '.join(named)}." if named else ""
 
 
 def version_line(state: VersionState) -> str:

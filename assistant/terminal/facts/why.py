@@ -41,6 +41,7 @@ class FoundRow:
     lift: float
     given: float  # what it gained as the user's statement that gives what was asked for
     moved: int  # places that it won by being judged
+    moved_by: str  # a line on what moved it most; empty where that is not known
     judged: float | None  # 0 to 1: how far it helps to answer; None where nobody looked
     label: str  # answer, relevant or irrelevant; empty where nobody looked
     name: str
@@ -178,6 +179,8 @@ def _row(
     turn: Turn,
     judged: tuple[str, float] | None,
 ) -> FoundRow:
+    from assistant.terminal.facts.answer_lines import moved_line
+
     seen = "seen" if found.citation else "-"
     cited = turn.details.get("cited", [])
     return FoundRow(
@@ -192,6 +195,7 @@ def _row(
         lift=found.lift,
         given=turn.details.get("given", {}).get(str(found.version_id), 0.0),
         moved=found.found_rank - found.final_rank,
+        moved_by=moved_line(turn, found.version_id),
         judged=judged[1] if judged else None,
         label=judged[0] if judged else "",
         name=passage_name(passage),
@@ -208,6 +212,7 @@ def _figures(row: FoundRow) -> list[str]:
         f"Search score {row.score:.2f}: meaning {row.dense:.2f}, "
         f"words {row.lexical:.2f}, lift {row.lift:.2f}{f', given {row.given:.2f}' if row.given else ''}.",
         *_judged_line(row),
+        *([row.moved_by] if row.moved_by else []),
     ]
 
 
