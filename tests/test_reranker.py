@@ -162,3 +162,11 @@ def test_what_was_given_moves_none_of_the_others() -> None:
     verdicts = {id(judged): Verdict("relevant", 0.6)}  # 1/2 · 0.6 + 0 is less than 1/2 · 0.2 + 1/2 · 1
     order = [each.candidate for each in fixed_mix(0.5).placed("q", [told, found, judged], verdicts)]
     assert [c for c in order if c is not told] == [found, judged]
+
+
+def test_where_what_was_told_comes_first_more_is_judged() -> None:
+    for kind, expected in (("message", 17), ("document", 9)):
+        judge = FixedJudge({1: "answer"})
+        some = [candidate(rank, kind=kind) for rank in range(1, 31)]
+        reranker = Reranker(judge, schedule="multi", budget=40, min_judged=9, min_judged_told=17)
+        assert len(reranker.rerank("q", some).judgements) == expected

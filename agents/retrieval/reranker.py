@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agents.base.interfaces import Candidate, Judge, Verdict
-from agents.retrieval.relevance import Moved, Relevance, fixed_mix
+from agents.retrieval.relevance import Moved, Relevance, fixed_mix, is_told
 
 Schedule: TypeAlias = Literal["multi", "single", "every_5", "every_20"]
 Order: TypeAlias = Literal["mixed", "classes"]
@@ -51,12 +51,15 @@ class Reranker:
         schedule: Schedule,
         budget: int,
         min_judged: int,
+        min_judged_told: int = 0,
         order: Order = "mixed",
         judge_share: float = 0.5,
         relevance: Relevance | None = None,
         useless_below: float = 0.0,
     ) -> None:
         """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
+
+        min_judged_told: the same where the first to be judged was told by somebody: messages are short.
 
         order: `mixed` goes by `relevance`, or without it by the score found, made 0 to 1 over the candidates,
         and the judge's, which has `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF
@@ -67,6 +70,7 @@ class Reranker:
         self._schedule = schedule
         self._budget = budget
         self._min_judged = min_judged
+        self._min_judged_told = max(min_judged, min_judged_told)
         self._order = order
         self._relevance = relevance or fixed_mix(judge_share)
         self._useless_below = useless_below
@@ -75,13 +79,14 @@ class Reranker:
         """Judges some, and puts first what helps most; what is given anyway is judged last."""
         judgements: list[Judgement] = []
         queue = sorted(candidates, key=lambda candidate: candidate.given > 0)
+        least = self._min_judged_told if queue and is_told(queue[0]) else self._min_judged
         seen = 0
         for step in steps(self._schedule, min(self._budget, len(candidates))):
             some = queue[seen : seen + step]
             seen += len(some)
             judgements += self._call(question, some)
             helps = any(j.verdict.label != "irrelevant" for j in judgements)
-            if helps and seen >= self._min_judged:
+            if helps and seen >= least:
                 break
         verdicts = {id(judgement.candidate): judgement.verdict for judgement in judgements}
         if self._order == "classes":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tokens
     from agents.dialogue.reply_writer import ReplyWriter
+    from agents.retrieval.reranker import Reranker
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
     from stores.database.tables import Turn
+
+_MIN_JUDGED_TOLD = 17  # by the reader, where what was told comes first; chosen on dev (docs/experiments.md)
 
 
 class Turns:
@@ -78,15 +81,31 @@ class Turns:
         return partial(cut, whole_up_to_words=200)
 
     @property
+    def reranker(self) -> Reranker:
+        """Orders what was found."""
+        from agents.retrieval.reader_judge import READER_USELESS_BELOW
+        from agents.retrieval.reranker import Reranker
+
+        reranking = self.given.settings.reranking
+        reads = reranking.judge == "reader"
+        return Reranker(
+            self._models.judge,
+            schedule=reranking.schedule,
+            budget=reranking.budget,
+            min_judged=reranking.min_judged,
+            min_judged_told=_MIN_JUDGED_TOLD if reads else 0,
+            order=reranking.order,
+            judge_share=reranking.judge_share,
+            useless_below=READER_USELESS_BELOW if reads else 0.0,
+        )
+
+    @property
     def _memory_talk(self) -> MemoryTalk:
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
-        from agents.retrieval.reader_judge import READER_USELESS_BELOW
-        from agents.retrieval.reranker import Reranker
         from assistant.turns.memory_talk import MemoryTalk
         from stores.versions.provenance import messages_behind
 
-        reranking = self.given.settings.reranking
         return MemoryTalk(
             self._stores.journal,
             augmenter=QueryAugmenter(
@@ -94,15 +113,7 @@ class Turns:
                 seconds=self.given.settings.answer.rewrite_milliseconds / 1000,
                 only_states=lambda message: self._models.sorter.sorted(message).only_states,
             ),
-            reranker=Reranker(
-                self._models.judge,
-                schedule=reranking.schedule,
-                budget=reranking.budget,
-                min_judged=reranking.min_judged,
-                order=reranking.order,
-                judge_share=reranking.judge_share,
-                useless_below=READER_USELESS_BELOW if reranking.judge == "reader" else 0.0,
-            ),
+            reranker=self.reranker,
             cut=self._cut,
             history_turns=self.given.settings.answer.history_turns,
             settled=self._stores.claims.settled_words,
