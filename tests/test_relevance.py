@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from agent_fakes import candidate, passage
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Verdict
-from agents.retrieval.relevance import NAMES, UNJUDGED, Relevance, Weights, features, fixed_mix
+from agents.retrieval.relevance import NAMES, SHIPPED, UNJUDGED, Relevance, Weights, features, fixed_mix
 from assistant.terminal.facts.answer_lines import moved_line
 from stores.database.tables import Turn
 
@@ -138,3 +140,17 @@ def test_a_person_is_told_what_moved_a_passage_in_plain_words() -> None:
     turn = Turn(details={"moved": {"7": [["judged", 0.3], ["words", -0.1]]}})
     assert moved_line(turn, 7) == "Moved most by how the reader judged it (up), its words (down)."
     assert moved_line(turn, 8) == ""
+
+
+def test_the_shipped_weights_order_documents_by_the_mix_and_leave_alone_what_they_never_saw() -> None:
+    shipped = Relevance.read(SHIPPED)
+    documents = {name: weight for name, weight in shipped.documents.named.items() if weight}
+    assert documents.keys() == {"judged", "found"}
+    assert documents["judged"] == pytest.approx(documents["found"], abs=1e-3)
+    assert not any(shipped.messages.named.get(name) for name in ("kept", "named", "reply", "time"))
+
+
+def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
+    weights = Relevance(Weights({"judged": 0.25}), Weights({"found": 2.0}, bias=-1.0))
+    (tmp_path / "w.json").write_text(json.dumps(weights.as_record()), encoding="utf-8")
+    assert Relevance.read(tmp_path / "w.json") == weights

@@ -20,6 +20,7 @@ from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.retriever import asks_when, is_named, replies, speaker, tells_time
 from stores.words.lexical import tokens
 
+SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "relevance" / "relevance.json"
 UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 _MOST_LOG_ODDS = 5.0  # of a verdict, either way
 _TOLD = 3  # of what moved a candidate, at most

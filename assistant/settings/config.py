@@ -22,7 +22,7 @@ from stores.base.secrets import HIDDEN, hidden, secret_words, without_secrets
 DEFAULT = "default"  # the origin of what nobody set
 
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
-_ORDERS = ("mixed", "classes")
+_ORDERS = ("learned", "mixed", "classes")
 _BACKENDS = ("extractive", "openai", "llamacpp", "transformers", "vllm")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
@@ -251,7 +251,7 @@ class RerankingSettings:
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 9  # candidates judged before judging may stop early
-    order: Literal["mixed", "classes"] = "mixed"  # by both scores, or by the verdicts alone
+    order: Literal["learned", "mixed", "classes"] = "learned"  # by learned weights, both scores, or verdicts
     judge_share: float = 0.5  # of the mixed score, the judge's part
 
     def __post_init__(self) -> None:

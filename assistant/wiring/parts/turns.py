@@ -84,6 +84,7 @@ class Turns:
     def reranker(self) -> Reranker:
         """Orders what was found."""
         from agents.retrieval.reader_judge import READER_USELESS_BELOW
+        from agents.retrieval.relevance import SHIPPED, Relevance
         from agents.retrieval.reranker import Reranker
 
         reranking = self.given.settings.reranking
@@ -94,8 +95,9 @@ class Turns:
             budget=reranking.budget,
             min_judged=reranking.min_judged,
             min_judged_told=_MIN_JUDGED_TOLD if reads else 0,
-            order=reranking.order,
+            order="classes" if reranking.order == "classes" else "mixed",
             judge_share=reranking.judge_share,
+            relevance=Relevance.read(SHIPPED) if reads and reranking.order == "learned" else None,
             useless_below=READER_USELESS_BELOW if reads else 0.0,
         )
 
