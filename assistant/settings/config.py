@@ -251,7 +251,7 @@ class RerankingSettings:
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 9  # candidates judged before judging may stop early
-    order: Literal["learned", "mixed", "classes"] = "learned"  # by learned weights, both scores, or verdicts
+    order: Literal["learned", "mixed", "classes"] = "mixed"  # by learned weights, both scores, or verdicts
     judge_share: float = 0.5  # of the mixed score, the judge's part
 
     def __post_init__(self) -> None:
