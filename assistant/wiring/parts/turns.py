@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from assistant.settings.config import DEFAULT
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import Search
@@ -89,12 +90,13 @@ class Turns:
 
         reranking = self.given.settings.reranking
         reads = reranking.judge == "reader"
+        is_set = self.given.settings.origin("reranking.min_judged") != DEFAULT
         return Reranker(
             self._models.judge,
             schedule=reranking.schedule,
             budget=reranking.budget,
             min_judged=reranking.min_judged,
-            min_judged_told=_MIN_JUDGED_TOLD if reads else 0,
+            min_judged_told=_MIN_JUDGED_TOLD if reads and not is_set else 0,
             order="classes" if reranking.order == "classes" else "mixed",
             judge_share=reranking.judge_share,
             relevance=Relevance.read(SHIPPED) if reads and reranking.order == "learned" else None,
