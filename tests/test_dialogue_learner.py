@@ -34,6 +34,7 @@ from assistant.learning.held_out.replies import (
     wanted_reply,
 )
 from assistant.learning.learner import Learner
+from assistant.learning.newest_block import begins_behind, marked
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import Trainable
 from assistant.learning.recipes.dialogue.recipe import DIALOGUE, trained_further
@@ -153,7 +154,9 @@ def harbour(stores: Stores, tmp_path: Path) -> Harbour:
 def test_a_winner_goes_live_and_can_be_stepped_back_from(harbour: Harbour) -> None:
     ended = harbour.learner().run()
     assert (ended.state, harbour.live.live(DIALOGUE.role)) == ("promoted", ended.version)
-    held_out = [lesson for lesson in harbour.lessons.all() if lesson.is_held_out]
+    lessons = harbour.lessons.all()
+    behind = begins_behind([lesson.turn_id for lesson in lessons], judged_until=0)
+    held_out = [lesson for lesson in marked(lessons, behind=behind) if lesson.is_held_out]
     assert held_out
     assert len(harbour.shown) == DIALOGUES - len(held_out)
     assert {row["dialogue"] for row in harbour.shown}.isdisjoint(each.dialogue for each in held_out)

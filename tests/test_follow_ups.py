@@ -12,7 +12,7 @@ from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.follow_ups import FollowUp, FollowUps
 from stores.learning.kept_lessons import LessonsGone
-from stores.learning.lessons import HeldOut, is_held_out
+from stores.learning.lessons import HeldOut
 
 QUESTIONS = ("when does the room open?", "and the cellar?", "is it dry there?")
 
@@ -67,9 +67,9 @@ def test_what_a_user_says_of_an_answer_counts(visit: Visit) -> None:
 def test_those_of_one_session_are_held_out_together(visit: Visit) -> None:
     visit.ask("and in winter?", (visit.floods, "answer"))
     found = visit.known.all()
-    [is_kept] = {each.is_held_out for each in found}
-    assert is_kept == is_held_out(found[0].session)
-    assert visit.known.held_out(enough=1) == HeldOut(*[2 * is_kept] * 2)
+    assert len({each.unit for each in found}) == 1
+    assert visit.known.turns() == [each.turn_id for each in found]
+    assert visit.known.held_out(after=found[0].turn_id, enough=1) == HeldOut(1, 1)
 
 
 def test_private_conversations_teach_nothing(stores: Stores) -> None:

@@ -41,11 +41,12 @@ from stores.database.database import Database
 from stores.database.tables import Judgement, PassageVersion, Round, Turn
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.checkpoints import Checkpoints
-from stores.learning.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
+from stores.learning.lessons import Lesson, Lessons, tells_when_to_end
 from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]
+TEACH, JUDGE = QUESTIONS[:10], QUESTIONS[10:]
 BETTER, WORSE = Promotion(True, "Promoted: it wins."), Promotion(False, "Refused: it does not win.")
 
 
@@ -148,7 +149,15 @@ class World:
 
     def run(self, content: str = "better", **more: Any) -> Ended:
         self.training.content = content
+        if self.rounds.judged_until("retriever"):
+            self.ask_something_new()
         return self.learner().run(**more)
+
+    def ask_something_new(self) -> None:
+        """What judged a candidate judges no other."""
+        _, floods = sorted(self.stores.texts())[:2]
+        question = f"is the cellar of house {len(self.rounds.latest())} dry?"
+        ask(self.stores, self.stores.journal.user_id("ann"), [(floods, "answer")], question=question)
 
     @property
     def last(self) -> Round:
@@ -225,6 +234,7 @@ def test_one_that_beat_a_model_that_is_live_no_more_does_not_go_live(world: Worl
         return decide(*given)
 
     world.training.content = "second"
+    world.ask_something_new()
     ended = world.learner(compare=stepped_back_meanwhile).run()
     assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
     assert world.live.live(ROLE) == UNTRAINED
@@ -292,18 +302,11 @@ def test_a_training_that_kept_its_start_is_compared_with_a_model_that_was_traine
 def test_held_out_lessons_are_shown_to_the_comparison_alone(world: World) -> None:
     world.run()
     shown = {lesson.question for lesson in world.training.shown}
-    assert shown == {question for question in QUESTIONS if not is_held_out(question)}
+    assert shown == set(TEACH)
     assert {lesson.question for lesson in world.compared[0][1]} == set(QUESTIONS)
     assert world.training.measured == [q for q in QUESTIONS if q in shown and tells_when_to_end(q)]
     assert world.training.measured
     assert all(len(vector) == 4 * DIMENSION for vector in world.training.vectors.values())
-
-
-def test_a_question_is_never_both_held_out_and_what_the_training_ends_by() -> None:
-    many = [f"question {number}" for number in range(3_000)]
-    ends = [question for question in many if tells_when_to_end(question)]
-    assert not any(is_held_out(question) for question in ends)
-    assert 300 < len(ends) < 500
 
 
 def test_a_lesson_names_the_message_that_it_was(world: World) -> None:
@@ -736,11 +739,13 @@ def ended_when(world: World, change: Callable[[], Any]) -> Any:
         change()
         return found
 
+    if world.rounds.judged_until("retriever"):
+        world.ask_something_new()
     return world.learner(compare=compare).run()
 
 
 def question(*, held_out: bool) -> str:
-    return next(each for each in QUESTIONS if is_held_out(each) == held_out)
+    return JUDGE[-1] if held_out else TEACH[0]
 
 
 def forget(world: World, text: str) -> None:
@@ -765,7 +770,8 @@ def test_a_passage_that_was_undone_meanwhile_refuses_it_too(world: World) -> Non
     ann = world.stores.journal.user_id("ann")
     receipt, _ = world.stores.add(ann, document("more", "It shuts at six."))
     shuts = next(version for version, text in world.stores.texts().items() if text == "It shuts at six.")
-    ask(world.stores, ann, [(shuts, "answer")], question=f"{question(held_out=False)} and shut?")
+    with world.stores.database.writing() as sql:  # as if the first question had found it
+        sql.query(Judgement).filter_by(turn_id=1, label="answer").one().version_id = shuts
     ended = ended_when(world, lambda: world.stores.knowledge.undo(ann, receipt))
     assert (ended.reason, world.live.live(ROLE)) == (PASSAGE, None)
 
@@ -786,7 +792,7 @@ def test_what_was_only_rated_anew_goes_live(world: World) -> None:
 def test_the_live_model_s_files_stay_where_the_next_one_is_refused(world: World) -> None:
     first = world.run("first")
     world.training.content = "second"
-    asked_since = f"{question(held_out=False)} and then?"
+    asked_since = f"{TEACH[0]} again"  # it repeats an earlier one, so it teaches
     floods = next(version for version, text in world.stores.texts().items() if text == "The cellar floods.")
     ask(world.stores, world.stores.journal.user_id("ann"), [(floods, "answer")], question=asked_since)
     second = ended_when(world, lambda: forget(world, asked_since))
@@ -815,7 +821,7 @@ def test_it_is_seen_in_the_very_transaction_of_the_swap(world: World) -> None:
 
     def forgotten_just_before(*given: Any, **more: Any) -> bool:
         with world.stores.database.writing() as sql:
-            taught = next(t for t in sql.query(Turn) if not is_held_out(t.message))
+            taught = next(t for t in sql.query(Turn) if t.message == TEACH[0])
             taught.message = taught.standalone = ""
         return promote(*given, **more)
 

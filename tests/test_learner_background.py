@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_learner import QUESTIONS, WORSE, FakeTraining, World, expire
+from test_learner import JUDGE, WORSE, FakeTraining, World, expire
 from test_lessons import ask
 
 from assistant.background.priority import AnswersFirst
@@ -27,7 +27,7 @@ from assistant.wiring.recipes import RECIPES
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round
-from stores.learning.lessons import HeldOut, Lesson, Lessons, TooFewHeldOut, is_held_out
+from stores.learning.lessons import HeldOut, Lesson, Lessons, TooFewHeldOut
 from stores.learning.rounds import Rounds
 
 LED = """
@@ -295,15 +295,15 @@ def yesterday(world: World) -> None:
 
 
 def test_no_round_begins_by_itself_that_could_not_be_decided(world: World) -> None:
-    kept = sum(is_held_out(question) for question in QUESTIONS)
+    kept = len(JUDGE)
     assert occasions(world, deciding=kept).is_due()
     assert occasions(world, deciding=kept).awaited().lack is None
     assert occasions(world, deciding=kept).warning() == ""
     some = occasions(world, deciding=kept + 3)
     assert not some.is_due()
-    assert some.awaited().lack == TooFewHeldOut(20, HeldOut(kept, kept), kept + 3)
+    assert some.awaited().lack == TooFewHeldOut(20, HeldOut(kept, kept), kept + 3, 2)
     assert some.warning().startswith(f"This round cannot go live: {kept} questions are held out, and")
-    assert some.warning().endswith(f"{kept + 3} are needed, about 15 more lessons.")
+    assert some.warning().endswith(f"{kept + 3} are needed, about 6 more lessons.")
     fewer = occasions(world, deciding=kept + 3, fewest=1000)
     assert fewer.awaited().lack is None  # the others are waited for longer
     assert fewer.warning() == ""  # none can be begun
@@ -321,7 +321,7 @@ def test_what_a_round_would_repeat_is_told_and_not_begun_by_itself(world: World)
         ask(world.stores, ann, [(own, "answer")], question=f"what did I say, {number}?")
     assert some.not_learned() == 5
     assert not some.is_due()
-    assert some.awaited().missing == 1
+    assert some.awaited().lack == TooFewHeldOut(25, HeldOut(5, 0), 1)
     judge_more(world, 1)
     assert some.is_due()
     assert some.warning() == ""
@@ -348,7 +348,7 @@ def test_one_whose_model_went_live_would_make_it_again(world: World) -> None:
     told = "Nothing was judged since round 1; it would make the same model again."
     assert occasions(world).warning() == told
     world.live.step_back(ROLE)
-    assert occasions(world).warning() == ""
+    assert occasions(world).warning().startswith("This round cannot go live: 0 questions are held out")
 
 
 def test_what_would_be_repeated_is_not_known_without_the_encoder(world: World) -> None:

@@ -31,7 +31,7 @@ from experiments.methods.entropy_minimisation import (
 from experiments.methods.luf_variants import LufVariant
 from experiments.methods.rafe import Rafe, TemplatePolicy, content_words
 from experiments.methods.tent import Tent
-from stores.learning.lessons import Lesson, is_held_out
+from stores.learning.lessons import Lesson, tells_when_to_end
 from stores.search.encoder_versions import TRAINED
 from stores.vectors.exact import vector_bytes
 
@@ -191,8 +191,8 @@ def luf(
     return method, training
 
 
-TRAINED_ON = [text for text in (f"tea {n}" for n in range(40)) if not is_held_out(text)]
-HELD_OUT = [text for text in (f"tea {n}" for n in range(40)) if is_held_out(text)]
+TRAINED_ON = [text for text in (f"tea {n}" for n in range(40)) if not tells_when_to_end(text)]
+HELD_OUT = [text for text in (f"tea {n}" for n in range(40)) if tells_when_to_end(text)]
 
 
 def test_luf_is_frozen_until_it_was_taught(tmp_path: Path) -> None:

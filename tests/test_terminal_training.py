@@ -265,7 +265,7 @@ LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
 def test_what_is_lacking_for_a_round_by_itself_is_told_as_there_is_room() -> None:
     known = TrainingFacts((), "", "", "", 128, 100, True, False, False, 0.0, 0.01, lack=LACK)
     assert progress_line(known, 118) == LACK.sentence
-    told = "25 of 30 held out, about 25 more lessons; then a round starts automatically"
+    told = "25 of 30 held out, about 5 more lessons; then a round starts automatically"
     assert progress_line(known, 78) == told
 
 
@@ -280,7 +280,7 @@ READING = running(12, progress={"lessons": 3}, phase="reading")
         ({"new_lessons": 1000}, "1000 of 1000 lessons; a round soon"),
         ({"is_paused": True}, "12 of 1000 lessons; paused until Space"),
         ({"in_chat": False}, "12 of 1000 lessons; s starts a round"),
-        ({"lack": LACK}, "25 of 30 held out; 25 more lessons"),
+        ({"lack": LACK}, "25 of 30 held out; 5 more lessons"),
         ({"lack": LACK, "in_chat": False}, "25 of 30 held out; s starts a round"),
         ({"lack": LACK, "is_paused": True}, "25 of 30 held out; paused until Space"),
         ({"rounds": (running(12),), **HELD_UP}, "step 210 of 400, paused until Space"),

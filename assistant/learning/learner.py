@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from assistant.learning.lineage import Learnable, changed_since, lineage, taught
+from assistant.learning.newest_block import begins_behind, marked
 from assistant.learning.outcome import Ended, failed
 from assistant.learning.progress import Noting, Progress, Stopped
 from assistant.learning.promotion import Deciding, TrainedCandidate
@@ -32,6 +33,7 @@ from stores.search.live_models import LiveModels
 
 L = TypeVar("L", bound=Learnable)
 
+NEWER_JUDGE = "Lessons that have judged a candidate, or repeat earlier ones, judge no other."
 MOST_IN_VAIN = 20  # times in a row; what gets no further by then is given up
 _IN_ORDER = ("trying", "training", "exporting", "encoding", "indexing", "comparing", "going live")
 _COUNTED = {"trying": "questions", "training": "step", "indexing": "passages", "comparing": "questions"}
@@ -157,9 +159,10 @@ class Learner(Generic[L]):
             TrainedCandidate(begun.round_id, made, begun.workplace / "flat", begun.lessons, card), note
         )
 
-    def _lineage(self, lessons: Sequence[L]) -> dict[str, Any]:
+    def _lineage(self, lessons: Sequence[L], judged_behind: int) -> dict[str, Any]:
         return lineage(
             lessons,
+            judged_behind=judged_behind,
             settings=self.trainable.settings,
             encoder_version=self.trainable.encoder_version,
             live=self._live_models.live(self.trainable.recipe.role),
@@ -173,11 +176,16 @@ class Learner(Generic[L]):
                 self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
 
     def _begin(self) -> Begun[L]:
-        lessons = self.trainable.read(0)
+        recipe, lessons = self.trainable.recipe, self.trainable.read(0)
         if len(lessons) < self._fewest:
             lacking = what_is_lacking(len(lessons), self._fewest)
-            raise TooFewLessons(lacking, hint=self.trainable.recipe.what_is_a_lesson)
-        round_id = self._rounds.begin(self.trainable.recipe.name, self._lineage(lessons))
+            raise TooFewLessons(lacking, hint=recipe.what_is_a_lesson)
+        judged_until = self._rounds.judged_until(recipe.name)
+        behind = begins_behind([lesson.turn_id for lesson in lessons], judged_until=judged_until)
+        lessons = marked(lessons, behind=behind)
+        if judged_until and not any(lesson.is_held_out for lesson in lessons):
+            raise TooFewLessons("there is no new lesson to judge a candidate by", hint=NEWER_JUDGE)
+        round_id = self._rounds.begin(recipe.name, self._lineage(lessons, behind))
         return Begun(round_id, lessons, self._workplace(round_id))
 
     def _go_on(self, tell: Callable[[Progress], None]) -> Begun[L] | None:
@@ -186,8 +194,9 @@ class Learner(Generic[L]):
         if left is None or left.id is None:
             return None
         round_id, turns = left.id, set(left.settings.get("turns", ()))
-        of_round = [lesson for lesson in self.trainable.read(0) if lesson.turn_id in turns]
-        changed = changed_since(left.settings, self._lineage(of_round))
+        behind = int(left.settings.get("judged_behind", 0))
+        of_round = marked([each for each in self.trainable.read(0) if each.turn_id in turns], behind=behind)
+        changed = changed_since(left.settings, self._lineage(of_round, behind))
         attempts = attempted(left.figures)
         if attempts["in_vain"] >= MOST_IN_VAIN:
             changed = f"it was gone on with {MOST_IN_VAIN} times and got no further"

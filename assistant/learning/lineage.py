@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Protocol, TypeVar
 
+from assistant.learning.newest_block import Dated
 from stores.database.tables import Round
 from stores.learning.lessons import Lesson, Lessons
 
@@ -20,12 +21,8 @@ _CHANGED = {
 }
 
 
-class Learnable(Protocol):
+class Learnable(Dated, Protocol):
     """A lesson, of whatever kind."""
-
-    @property
-    def turn_id(self) -> int:
-        """From which it was read."""
 
     @property
     def is_held_out(self) -> bool:
@@ -44,9 +41,17 @@ L = TypeVar("L", bound=Learnable)
 
 
 def lineage(
-    lessons: Sequence[Learnable], *, settings: Mapping[str, Any], encoder_version: str, live: str | None
+    lessons: Sequence[Learnable],
+    *,
+    judged_behind: int,
+    settings: Mapping[str, Any],
+    encoder_version: str,
+    live: str | None,
 ) -> dict[str, Any]:
-    """Of a round with these lessons. settings: of the training. live: the model that answers in its role."""
+    """Of a round with these lessons. judged_behind: where its newest block begins. settings: of the training.
+
+    live: the model that answers in its role.
+    """
     return {
         "training": settings,
         "encoder_version": encoder_version,
@@ -56,6 +61,7 @@ def lineage(
         "passages": sorted({version for lesson in lessons for version in lesson.passages}),
         "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
         "held_out": sum(lesson.is_held_out for lesson in lessons),
+        "judged_behind": judged_behind,
         "taught_sha256": _sha256_of(taught(lessons)),
     }
 

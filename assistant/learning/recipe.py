@@ -71,8 +71,11 @@ class Counted(Protocol):
     def count(self, *, after: int = 0) -> int:
         """How many of turns behind this one."""
 
-    def held_out(self, *, enough: int) -> HeldOut:
-        """Those that judge candidates."""
+    def turns(self) -> Sequence[int]:
+        """All of which there is one, in order."""
+
+    def held_out(self, *, after: int, enough: int) -> HeldOut:
+        """Those of turns behind this one, by which a candidate may be judged."""
 
 
 @dataclass(frozen=True)

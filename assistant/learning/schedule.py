@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from assistant.learning.lineage import lineage, repeats
+from assistant.learning.newest_block import begins_behind, marked
 from assistant.learning.recipe import Counted, Trainable
 from stores.base.clock import now
 from stores.base.errors import VouchError
@@ -130,13 +131,18 @@ class Occasions:
         with suppress(VouchError):  # an encoder that cannot be had: the round itself tells that
             if not decided or (today := self._now_trained()).read(behind):
                 return None
-            made_from = lineage(
-                today.read(0),
-                settings=today.settings,
-                encoder_version=today.encoder_version,
-                live=self._live_models.live(today.recipe.role),
-            )
-            return next((row for row in decided if repeats(row, made_from, self._limits)), None)
+            lessons, live = today.read(0), self._live_models.live(today.recipe.role)
+            for row in decided:
+                judged_behind = int(row.settings.get("judged_behind", 0))
+                made_from = lineage(
+                    marked(lessons, behind=judged_behind),
+                    judged_behind=judged_behind,
+                    settings=today.settings,
+                    encoder_version=today.encoder_version,
+                    live=live,
+                )
+                if repeats(row, made_from, self._limits):
+                    return row
         return None
 
     def warning(self) -> str:
@@ -146,13 +152,11 @@ class Occasions:
             last is not None and last.state in ("running", "waiting")
         ) or self._lessons.count() < self._fewest:
             return ""  # that one goes on, or none begins
-        told = []
         if (row := self.repeated()) is not None:
             would = "end the same" if row.state == "refused" else "make the same model again"
-            told.append(f"Nothing was judged since round {row.id}; it would {would}.")
-        if (lack := self._too_few_held_out()) is not None:
-            told.append(lack.warning)
-        return " ".join(told)
+            return f"Nothing was judged since round {row.id}; it would {would}."
+        lack = self._too_few_held_out()
+        return "" if lack is None else lack.warning
 
     def _last(self) -> Round | None:
         return next((row for row in self._rounds.latest() if row.recipe == self._recipe), None)
@@ -171,10 +175,14 @@ class Occasions:
         return ended + timedelta(hours=self._hours) if ended <= now() else now()
 
     def _too_few_held_out(self) -> TooFewHeldOut | None:
-        held_out = self._lessons.held_out(enough=self._deciding)
+        judged_until = self._rounds.judged_until(self._recipe)
+        turns = () if judged_until else self._lessons.turns()
+        behind = begins_behind(turns, judged_until=judged_until)
+        held_out = self._lessons.held_out(after=behind, enough=self._deciding)
         if held_out.answered >= self._deciding:
             return None
-        return TooFewHeldOut(self._lessons.count(), held_out, self._deciding)
+        one_in = 1 if judged_until else 2
+        return TooFewHeldOut(self._lessons.count(), held_out, self._deciding, one_in)
 
     def _lack(self, missing: int) -> TooFewHeldOut | None:
         """missing: lessons that are waited for anyway."""

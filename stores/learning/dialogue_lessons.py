@@ -9,7 +9,7 @@ over a shared base is a lesson (`teachers.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -35,7 +35,6 @@ from stores.database.tables import (
 from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
-    is_held_out,
     teaches,
     tells_when_to_end,
     texts_learned_from,
@@ -69,6 +68,7 @@ class DialogueLesson:
     reply: str
     is_of_own: bool = False  # the knowledge base is the user's own
     earlier_turns: tuple[int, ...] = ()  # the ids of those of the earlier messages
+    is_held_out: bool = field(default=False, compare=False)  # judges candidates, and is not trained on
 
     @property
     def passages(self) -> tuple[int, ...]:
@@ -76,9 +76,14 @@ class DialogueLesson:
         return tuple(entity.version_id for entity in self.entities)
 
     @property
-    def is_held_out(self) -> bool:
-        """Whether it judges candidates, and is never trained on."""
-        return is_held_out(self.dialogue)
+    def unit(self) -> str:
+        """The dialogue."""
+        return self.dialogue
+
+    @property
+    def words(self) -> frozenset[str]:
+        """None: its dialogue alone tells whether it repeats another one."""
+        return frozenset()
 
     @property
     def tells_when_to_end(self) -> bool:
@@ -104,12 +109,15 @@ class DialogueLessons:
         with self._database.reading() as sql:
             return len(_told(sql, after, self._curators))
 
-    def held_out(self, *, enough: int) -> HeldOut:
-        """Those that judge candidates, each of which can. enough: is looked for in all the same."""
-        del enough
+    def turns(self) -> Sequence[int]:
+        """All of which there is one, in order."""
         with self._database.reading() as sql:
-            dialogues = [told.dialogue for told in _told(sql, 0, self._curators)]
-        return HeldOut(*[sum(map(is_held_out, dialogues))] * 2)
+            return [known_id(told.turn.id) for told in _told(sql, 0, self._curators)]
+
+    def held_out(self, *, after: int, enough: int) -> HeldOut:
+        """Those of turns behind this one, each of which can judge. enough: all are counted all the same."""
+        del enough
+        return HeldOut(*[self.count(after=after)] * 2)
 
     def all(self, *, after: int = 0) -> list[DialogueLesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""

@@ -8,7 +8,7 @@ as soon as there is another user nothing is learned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
@@ -22,7 +22,6 @@ from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
     Lesson,
-    is_held_out,
     lessons_of,
     teaches,
     tells_when_to_end,
@@ -43,11 +42,17 @@ class FollowUp:
     earlier_turns: tuple[int, ...]  # the ids of these
     passages: tuple[int, ...]  # the versions that answer it, by its judge or its user
     message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
+    is_held_out: bool = field(default=False, compare=False)  # judges candidates, and is not trained on
 
     @property
-    def is_held_out(self) -> bool:
-        """Whether it judges candidates, and is never trained on."""
-        return is_held_out(self.session)
+    def unit(self) -> str:
+        """The session."""
+        return self.session
+
+    @property
+    def words(self) -> frozenset[str]:
+        """None: its session alone tells whether it repeats another one."""
+        return frozenset()
 
     @property
     def tells_when_to_end(self) -> bool:
@@ -66,13 +71,17 @@ class FollowUps:
     def count(self, *, after: int = 0) -> int:
         """How many there are of turns behind this one, but for what their user said of the passages."""
         with self._database.reading() as sql:
-            return len(_sessions(sql, after))
+            return len(_turns(sql, after))
 
-    def held_out(self, *, enough: int) -> HeldOut:
-        """Those that judge candidates, each of which can. enough: is looked for in all the same."""
-        del enough
+    def turns(self) -> Sequence[int]:
+        """All of which there is one, in order."""
         with self._database.reading() as sql:
-            return HeldOut(*[sum(map(is_held_out, _sessions(sql, 0)))] * 2)
+            return _turns(sql, 0)
+
+    def held_out(self, *, after: int, enough: int) -> HeldOut:
+        """Those of turns behind this one, each of which can judge. enough: all are counted all the same."""
+        del enough
+        return HeldOut(*[self.count(after=after)] * 2)
 
     def all(self, *, after: int = 0) -> list[FollowUp]:
         """Every one of a turn behind this one, in the order of the turns."""
@@ -115,14 +124,16 @@ class FollowUps:
         )
 
 
-def _sessions(sql: SqlSession, after: int) -> Sequence[str]:
-    """Of each turn that its judge found an answer for and that others stand before, its session's id."""
+def _turns(sql: SqlSession, after: int) -> Sequence[int]:
+    """Those that their judge found an answer for and that others stand before, in order."""
     if not one_user_in(sql):
         return ()
     answered = select(col(Judgement.turn_id)).where(col(Judgement.label) == "answer")
     first = select(func.min(col(Turn.id))).group_by(col(Turn.session_id))
-    return sql.scalars(
-        select(col(Session.public_id))
-        .join(Turn, col(Turn.session_id) == col(Session.id))
+    found = sql.scalars(
+        select(col(Turn.id))
+        .join(Session, col(Turn.session_id) == col(Session.id))
         .where(*teaches(after), col(Turn.id).in_(answered), col(Turn.id).not_in(first))
-    ).all()
+        .order_by(col(Turn.id))
+    )
+    return [*map(known_id, found)]

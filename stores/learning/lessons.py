@@ -35,6 +35,7 @@ from stores.database.tables import (
     known_id,
 )
 from stores.learning.teachers import one_user, teachers_in
+from stores.words.lexical import tokens
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 
@@ -92,8 +93,7 @@ def _of_answer(ratings: set[str]) -> Said | None:
     return "answers" if "good" in ratings else None
 
 
-HELD_OUT = 5  # one question in so many is never trained on
-TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
+TELLS_WHEN_TO_END = 7  # one in so many of the questions that teach is measured on instead
 _TURNS_AT_ONCE = 500
 _COUNTED_AT_ONCE = 100  # turns
 _FIRST = 10  # passages found: a comparison has so many judged again
@@ -122,7 +122,7 @@ class Lesson:
     judge: str
     encoder_version: str
     month: str  # in which it was asked, like 2026-11
-    is_held_out: bool
+    is_held_out: bool = False  # judges candidates, and is not trained on
     message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
 
     earlier_turns = ()  # what was said before is no part of it, but for the words it was searched with
@@ -131,6 +131,16 @@ class Lesson:
     def passages(self) -> tuple[int, ...]:
         """The versions of its passages."""
         return tuple(document.version_id for document in self.documents)
+
+    @property
+    def unit(self) -> str:
+        """The same question, whoever asks it."""
+        return " ".join(self.question.casefold().split())
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Of the question."""
+        return frozenset(tokens(self.question))
 
 
 @dataclass(frozen=True)
@@ -160,18 +170,29 @@ class Lessons:
             )
             return sql.scalar(statement) or 0
 
-    def held_out(self, *, enough: int) -> HeldOut:
-        """The questions that are held out. enough: answered ones, behind which no more are looked for."""
+    def turns(self) -> Sequence[int]:
+        """All turns that were judged, in order."""
+        with self._database.reading() as sql:
+            return sql.scalars(
+                select(col(Judgement.turn_id))
+                .join(Turn, col(Turn.id) == col(Judgement.turn_id))
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(*teaches())
+                .distinct()
+                .order_by(col(Judgement.turn_id))
+            ).all()
+
+    def held_out(self, *, after: int, enough: int) -> HeldOut:
+        """Those of turns behind this one. enough: answered ones, behind which no more are looked for."""
         answered: set[tuple[int, str]] = set()
         with self._database.reading() as sql:
             judged = sql.execute(
                 select(col(Turn.id), col(Turn.user_id), col(Turn.standalone), col(Turn.message))
                 .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(*teaches(), col(Turn.id).in_(select(col(Judgement.turn_id))))
+                .where(*teaches(after), col(Turn.id).in_(select(col(Judgement.turn_id))))
                 .order_by(col(Turn.id))
             ).all()
-            asked = {known_id(turn): (user, alone or message) for turn, user, alone, message in judged}
-            kept = {turn: whose for turn, whose in asked.items() if is_held_out(whose[1])}
+            kept = {known_id(turn): (user, alone or message) for turn, user, alone, message in judged}
             for start in range(0, len(kept), _COUNTED_AT_ONCE):
                 if len(answered) >= enough:
                     break
@@ -228,22 +249,14 @@ def what_is_lacking(there: int, wanted: int) -> str:
     return f"there {counted}, and a round wants {wanted}"
 
 
-def is_held_out(question: str) -> bool:
-    """Whether a question is kept for judging candidates: by its words alone, so always the same."""
-    return _drawn(question, first_byte=0) % HELD_OUT == 0
-
-
 def tells_when_to_end(question: str) -> bool:
-    """Whether a question is measured on during a training, to end it in time: by its words alone too.
+    """Whether a question is measured on during a training, to end it in time: by its words alone.
 
-    What is chosen by is not measured with: these are apart from the held-out ones, which judge the result.
+    What is chosen by is not measured with: these are of those that teach, and others judge the result.
     """
-    return not is_held_out(question) and _drawn(question, first_byte=4) % TELLS_WHEN_TO_END == 0
-
-
-def _drawn(question: str, *, first_byte: int) -> int:
     words = " ".join(question.casefold().split())
-    return int.from_bytes(hashlib.sha256(words.encode()).digest()[first_byte : first_byte + 4], "big")
+    drawn = int.from_bytes(hashlib.sha256(words.encode()).digest()[4:8], "big")
+    return drawn % TELLS_WHEN_TO_END == 0
 
 
 def teaches(after: int = 0) -> tuple[ColumnElement[bool], ...]:
@@ -297,8 +310,7 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn], curators: Collection[str]) 
             judges[known_id(turn.id)],
             encoders.get(turn.id, ""),
             f"{turn.accepted_at:%Y-%m}",
-            is_held_out(turn.standalone or turn.message),
-            tuple(sorted(own.get(turn.id, ()))),
+            message_versions=tuple(sorted(own.get(turn.id, ()))),
         )
         for turn in turns
         if turn.id in documents and turn.id in judges
@@ -358,12 +370,13 @@ class TooFewHeldOut:
     lessons: int
     held_out: HeldOut
     needed: int  # held-out questions with an answer
+    one_in: int = 1  # so many of the next lessons is held out
 
     @property
     def more(self) -> int:
         """About so many more lessons are needed, by the share that is held out and has an answer."""
         share = (1 + self.held_out.answered) / (1 + self.held_out.questions)
-        return HELD_OUT * math.ceil((self.needed - self.held_out.answered) / share)
+        return self.one_in * math.ceil((self.needed - self.held_out.answered) / share)
 
     @property
     def so_far(self) -> str:

@@ -288,6 +288,13 @@ class Rounds:
             ).all()
         return max((int(row.settings.get("last_turn", 0)) for row in rows), default=0)
 
+    def judged_until(self, recipe: str) -> int:
+        """The last turn of those by which a candidate of this recipe was judged; 0 before the first."""
+        with self._database.reading() as sql:
+            rows = sql.scalars(select(Round).where(col(Round.recipe) == recipe)).all()
+        judged = (row for row in rows if "comparison" in row.figures)
+        return max((int(row.settings.get("last_turn", 0)) for row in judged), default=0)
+
     @contextmanager
     def _ending(self) -> Iterator[SqlSession]:
         """The last transaction of a learner; where it fails, others see that its process ended without it."""

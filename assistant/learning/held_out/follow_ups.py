@@ -92,7 +92,9 @@ def decided(
         return Comparison(promotion({MRR: Gain(0, 0, 0, 0)}, {}), 0)
     ranks = [list(side) for side in zip(*scored, strict=True)]
     sides = {MRR: ranks, R_AT_5: [[float(each >= 1 / 5) for each in side] for side in ranks]}
-    gains = {name: paired_gain(new, old, seed=seed) for name, (old, new) in sides.items()}
+    gains = {
+        name: paired_gain(new, old, seed=seed, threshold=threshold) for name, (old, new) in sides.items()
+    }
     promoted = promotion(
         {MRR: gains[MRR]},
         {R_AT_5: gains[R_AT_5]},

@@ -111,7 +111,12 @@ def decided(
     """
 
     def gain(of: Callable[[Side], float], some: Sequence[ScoredReply] = scored) -> Gain:
-        return paired_gain([of(each.candidate) for each in some], [of(each.live) for each in some], seed=seed)
+        return paired_gain(
+            [of(each.candidate) for each in some],
+            [of(each.live) for each in some],
+            seed=seed,
+            threshold=threshold,
+        )
 
     if not scored:
         return Comparison(promotion({SCORE: Gain(0, 0, 0, 0)}, {}), 0)

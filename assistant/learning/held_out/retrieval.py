@@ -117,7 +117,7 @@ def decided(
     gains = {
         "R@5": paired_gain(*recall, seed=seed),
         "R@10": paired_gain(*recall_at_10, seed=seed),
-        _SLICED_BY: paired_gain(*ndcg, seed=seed),
+        _SLICED_BY: paired_gain(*ndcg, seed=seed, threshold=threshold),
     }
     months = _gains_of(slices(scored, lambda each: each.month), seed)
     domains = _gains_of(slices(scored, lambda each: each.domain), seed)

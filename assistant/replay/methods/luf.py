@@ -21,7 +21,7 @@ from assistant.learning.promotion import SERVED
 from assistant.learning.recipes.retriever.apart import train_apart
 from assistant.learning.training_process import Tell
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Method, Search
-from stores.learning.lessons import Lesson, LessonDocument, is_held_out
+from stores.learning.lessons import Lesson, LessonDocument, tells_when_to_end
 
 # The stored vectors of versions, by id: (D,) each, as their database keeps them
 VectorsOf = Callable[[Sequence[int]], Mapping[int, bytes]]
@@ -149,5 +149,5 @@ def lesson_of(judged: JudgedQuestion, number: int) -> Lesson:
         judge=judged.judgements[0].judge if judged.judgements else "",
         encoder_version="",
         month="",
-        is_held_out=is_held_out(judged.asked.text),
+        is_held_out=tells_when_to_end(judged.asked.text),
     )

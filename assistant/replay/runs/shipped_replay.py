@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.lineage import Learnable, taught
+from assistant.learning.newest_block import begins_behind, marked
 from assistant.learning.recipes.run import SETTINGS
 from assistant.learning.training_process import Further
 from assistant.replay.methods.choice import FROZEN, MethodChoice
@@ -145,9 +146,11 @@ class _Rounds(Generic[L, M]):
         """folder: for what is trained."""
         self._folder, self._played, self._progress = folder, played, progress
         self.live = played.begin(played.shipped)
+        self._judged_until = 0  # a turn
 
     def go_on(self, steps: Steps) -> None:
         """With the model that was live behind the steps so far."""
+        self._judged_until = max((step.facts.get("judged_until", 0) for step in steps.learned), default=0)
         promoted = [step.after for step in steps.learned if step.facts.get("is_promoted")]
         if promoted:
             self.live = self._played.begin(self._place(promoted[-1]) / "candidate" / _SERVED)
@@ -155,6 +158,9 @@ class _Rounds(Generic[L, M]):
     def learn(self, done: int) -> dict[str, Any]:
         """One round; its facts, none where there is too little to train, end and decide by."""
         lessons = self._played.lessons(done)
+        turns = [each.turn_id for each in lessons]
+        behind = begins_behind(turns, judged_until=self._judged_until)
+        lessons = marked(lessons, behind=behind)
         held_out = [each for each in lessons if each.is_held_out]
         ends = [each.tells_when_to_end for each in taught(lessons)]
         if not held_out or not any(ends) or all(ends):
@@ -165,6 +171,7 @@ class _Rounds(Generic[L, M]):
         best = json.loads((made / SETTINGS).read_text(encoding="utf-8"))["best_epoch"]
         candidate = self._played.begin(made / _SERVED)
         decided = self._played.compare(held_out, self.live, candidate).promotion
+        self._judged_until = turns[-1]
         if decided.is_promoted:
             self.live = candidate
         else:
@@ -174,6 +181,7 @@ class _Rounds(Generic[L, M]):
             "best_epoch": best if decided.is_promoted else 0,
             "is_promoted": decided.is_promoted,
             "reason": decided.reason,
+            "judged_until": self._judged_until,
         }
 
     def _trained(self, place: Path, lessons: Sequence[L]) -> Path:
