@@ -336,16 +336,24 @@ def texts_learned_from(sql: SqlSession, version_ids: Iterable[int]) -> dict[int,
         for version, title, text in sql.execute(
             select(col(PassageVersion.id), col(PassageVersion.title), col(PassageVersion.text))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-            .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
             .where(
                 col(PassageVersion.id).in_(some),
-                col(PassageVersion.erased_at).is_(None),
                 col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
-                or_(col(Receipt.id).is_(None), col(Receipt.undone_at).is_(None)),
+                *may_be_learned_from(),
             )
         ):
             found[known_id(version)] = (title, text)
     return found
+
+
+def may_be_learned_from() -> tuple[ColumnElement[bool], ...]:
+    """What holds of a version that is neither forgotten nor undone."""
+    undone = select(col(Receipt.id)).where(col(Receipt.undone_at).is_not(None))
+    added_by = col(PassageVersion.added_by)
+    return (
+        col(PassageVersion.erased_at).is_(None),
+        or_(added_by.is_(None), added_by.not_in(undone)),
+    )
 
 
 DECIDING = 30  # held-out questions with an answer; with fewer `promotion` refuses every candidate
