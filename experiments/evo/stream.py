@@ -2,10 +2,11 @@
 
     LoCoMo, conversation after conversation -> five shown a question -> a label -> rounds -> later questions
 
-DIR is that of `training.relevance`, whose `--test locomo` keeps each question's candidates there. The order that
-answers shows five of them, and the first that is evidence is confirmed with a probability of `--right`; else
-another one is, by mistake. The rounds are those of the recipe of relevance, one for each hundred questions that
-taught something; each is measured, without a gate, on all questions behind it, against the fixed mix.
+DIR is that of `training.relevance`, whose `--test locomo` keeps each question's candidates there. The order
+that answers shows five of them, and the first that is evidence is confirmed with a probability of `--right`;
+else another one is, by mistake. The rounds are those of the recipe of relevance, one for each hundred
+questions that taught something; each is measured, without a gate, on all questions behind it, against the
+fixed mix.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from agents.retrieval.relevance import Relevance
-from assistant.learning.held_out.bootstrap import interval
+from assistant.learning.held_out.bootstrap import Scores, interval
 from assistant.learning.held_out.ranking import ndcg_at
 from assistant.learning.recipes.relevance.from_use import (
     DPO,
@@ -34,28 +34,32 @@ from assistant.learning.recipes.relevance.from_use import (
 from training.relevance import MIX, Ranking, rankings
 
 SHOWN = 5
+MEASURED = 6  # one lesson in so many tells when to end
+RECIPE = "recipe"
 
 
-def confirmed(ranking: Ranking, relevance: Relevance, *, right: float, draw: random.Random) -> list[bool | None]:
+def confirmed(
+    ranking: Ranking, relevance: Relevance, *, right: float, draw: random.Random
+) -> list[bool | None]:
     """What a user says of the candidates: one that was shown helps, the others shown do not."""
     shown = [int(place) for place in ranking.order(relevance)[:SHOWN]]
     evidence = [place for place in shown if ranking.evidence[place] >= 0]
     others = [place for place in shown if ranking.evidence[place] < 0]
     chosen = evidence[:1] if draw.random() < right else draw.sample(others, min(1, len(others)))
     helps: list[bool | None] = [None] * len(ranking.told)
-    if chosen:
-        for place in shown:
-            helps[place] = place == chosen[0]
+    for place in shown if chosen else ():
+        helps[place] = place == chosen[0]
     return helps
 
 
 def question(ranking: Ranking, helps: Sequence[bool | None], *, step: int, is_measured: bool) -> Question:
     """As the recipe's program reads it."""
     rows = tuple(map(tuple, ranking.rows.tolist()))
-    return Question(step, is_measured, rows, tuple(ranking.told.tolist()), tuple(ranking.asks.tolist()), tuple(helps))
+    told, asks = tuple(ranking.told.tolist()), tuple(ranking.asks.tolist())
+    return Question(step, is_measured, rows, told, asks, tuple(helps))
 
 
-def gains(relevance: Relevance, later: Sequence[Ranking]) -> dict[str, np.ndarray]:
+def gains(relevance: Relevance, later: Sequence[Ranking]) -> dict[str, Scores]:
     """By measure, what each question gains over the fixed mix."""
 
     def ndcg(ranking: Ranking, by: Relevance) -> float:
@@ -68,66 +72,65 @@ def gains(relevance: Relevance, later: Sequence[Ranking]) -> dict[str, np.ndarra
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--data", type=Path, default=Path("."), help="of `training.relevance`, where DIR lacks it")
-    parser.add_argument("--right", type=float, default=0.9)
-    parser.add_argument("--round", type=int, default=100, help="questions that taught something")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=RelevanceTraining.batch)
-    parser.add_argument("--ways", nargs="+", default=("recipe", DPO, RANKNET))
-    told = parser.parse_args()
-    torch.set_num_threads(1)
-    stream = rankings("locomo", told.data, told.work)
-    print("| way | right | questions | later | R@5 | nDCG@10 | seconds |\n| --- | ---: | ---: | ---: | --- | --- | ---: |")
-    for way in told.ways:
-        all_gains: dict[str, list[np.ndarray]] = {"R@5": [], "nDCG@10": []}
-        for seed in range(told.seeds):
-            for line, found in played(stream, way, told, seed):
-                print(line, flush=True)
-                for name, values in found.items():
-                    all_gains[name].append(values)
-        cells = [shown(np.concatenate(values)) for values in all_gains.values()]
-        print(f"| {way}, all rounds | {told.right} | | | {' | '.join(cells)} | |", flush=True)
+def played(
+    stream: Sequence[Ranking], way: str, *, right: float, a_round: int, settings: RelevanceTraining
+) -> Iterator[tuple[str, Mapping[str, Scores]]]:
+    """A row and the gains of each round. way: the whole recipe, or one of its two losses alone."""
+    draw, relevance = random.Random(settings.seed), MIX
+    steps: list[list[Question]] = [[]]
+    for number, ranking in enumerate(stream, start=1):
+        helps = confirmed(ranking, relevance, right=right, draw=draw)
+        if True not in helps:
+            continue
+        is_measured = draw.random() < 1 / MEASURED
+        steps[-1].append(question(ranking, helps, step=len(steps) - 1, is_measured=is_measured))
+        if len(steps[-1]) < a_round or number == len(stream):
+            continue
+        began, chosen = time.process_time(), way
+        if way == RECIPE:
+            found = learned(MIX, [each for some in steps for each in some], settings)
+            relevance, chosen = found.relevance, f"{RECIPE}: {found.way or 'kept'}"
+        else:
+            relevance = learned_by(way, relevance, steps, settings, told=True)
+        seconds, later = time.process_time() - began, stream[number:]
+        steps.append([])
+        found_gains = gains(relevance, later)
+        cells = " | ".join(map(shown, found_gains.values()))
+        yield f"| {chosen} | {right} | {number} | {len(later)} | {cells} | {seconds:.2f} |", found_gains
 
 
-def shown(values: np.ndarray) -> str:
+def shown(values: Scores) -> str:
+    """The mean with its 95 % interval."""
     low, high = interval(values, seed=1, resamples=2000)
     return f"{values.mean():+.4f} [{low:+.3f}, {high:+.3f}]"
 
 
-def played(stream, way, told, seed):
-    """A line and the gains of each round."""
-    settings = RelevanceTraining(seed=seed, batch=told.batch)
-    draw, relevance, lessons, step, new = random.Random(seed), MIX, [], 0, 0
-    steps: list[list[Question]] = [[]]
-    for number, ranking in enumerate(stream, start=1):
-        helps = confirmed(ranking, relevance, right=told.right, draw=draw)
-        if True not in helps:
-            continue
-        lesson = question(ranking, helps, step=step, is_measured=draw.random() < 1 / 6)
-        steps[-1].append(lesson)
-        new += 1
-        if new < told.round or number == len(stream):
-            continue
-        began = time.process_time()
-        chosen = way
-        if way == "recipe":
-            found = learned(MIX, [each for some in steps for each in some], settings)
-            relevance, chosen = found.relevance, f"recipe: {found.way or 'kept'}"
-        else:
-            relevance = learned_by(way, relevance, steps, settings, told=True)
-        seconds = time.process_time() - began
-        step, new = step + 1, 0
-        steps.append([])
-        later = stream[number:]
-        found_gains = gains(relevance, later)
-        cells = [shown(values) for values in found_gains.values()]
-        yield (
-            f"| {chosen} | {told.right} | {number} | {len(later)} | {' | '.join(cells)} | {seconds:.2f} |",
-            found_gains,
-        )
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=Path(), help="of `training.relevance`, if DIR lacks it")
+    parser.add_argument("--right", type=float, nargs="+", default=(0.9, 0.7))
+    parser.add_argument("--round", type=int, default=100, help="questions that taught something")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--ways", nargs="+", default=(DPO, RANKNET, RECIPE))
+    told = parser.parse_args()
+    torch.set_num_threads(1)
+    stream = rankings("locomo", told.data, told.work)
+    print("| way | right | questions | later | R@5 | nDCG@10 | seconds |")
+    print("| --- | ---: | ---: | ---: | --- | --- | ---: |")
+    for right in told.right:
+        for way in told.ways:
+            every: dict[str, list[Scores]] = {}
+            for seed in range(told.seeds):
+                settings = RelevanceTraining(seed=seed)
+                for line, found in played(stream, way, right=right, a_round=told.round, settings=settings):
+                    print(line, flush=True)
+                    for name, values in found.items():
+                        every.setdefault(name, []).append(values)
+            cells = " | ".join(shown(np.concatenate(values)) for values in every.values())
+            print(f"| {way}, all rounds | {right} | | | {cells} | |", flush=True)
 
 
 if __name__ == "__main__":
