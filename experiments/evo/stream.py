@@ -89,7 +89,7 @@ def played(
         began, chosen = time.process_time(), way
         if way == RECIPE:
             found = learned(MIX, [each for some in steps for each in some], settings)
-            relevance, chosen = found.relevance, f"{RECIPE}: {found.way or 'kept'}"
+            relevance, chosen = found.relevance, f"{RECIPE}: {found.way}"
         else:
             relevance = learned_by(way, relevance, steps, settings, told=True)
         seconds, later = time.process_time() - began, stream[number:]

@@ -8,8 +8,7 @@ Each round goes all steps again over the lessons that are there now, so nothing 
 back is left. A step learns what came since the round before it, with as many pairs of earlier steps; its
 reference is what the step before it made: what answers now, while nothing was taken back. In each,
 document-mode ReplayDPO and RankNet learn from the same pairs. DPO is taken where it orders the lessons that
-tell when to end better than RankNet, and neither where both order them worse than the reference. FOLDER has
-`served/` and settings.json.
+tell when to end better than RankNet. FOLDER has `served/` and settings.json.
 
 w · φ + b stands for the log-probability that a candidate helps, as it is. So the bias cancels in each pair,
 and a pair teaches less the further it has come from the reference; by log σ(w · φ + b), what is sure to help
@@ -193,7 +192,7 @@ def measured(relevance: Relevance, steps: Sequence[Sequence[Question]], *, told:
 
 @dataclass(frozen=True)
 class Learned:
-    """What came of it, and in the last step by which way; none where the reference was kept."""
+    """What came of it, and in the last step by which way."""
 
     relevance: Relevance
     way: str
@@ -216,7 +215,6 @@ def learned(
             made[way] = learned_by(way, found.relevance, steps, settings, told=True, tell=tell)
         ndcg = {way: _mean(measured(each, steps, told=True)) for way, each in made.items()}
         way = DPO if ndcg[DPO] > ndcg[RANKNET] else RANKNET
-        way = way if ndcg[way] >= ndcg[""] and made[way] != made[""] else ""
         documents = learned_by(DPO, made[way], steps, settings, told=False)
         after, before = (measured(each, steps, told=False) for each in (documents, made[way]))
         wins = bool(after) and paired_gain(after, before, seed=settings.seed).low > 0
