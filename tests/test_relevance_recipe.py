@@ -268,8 +268,8 @@ def lesson(number: int, *, kind: str = "message") -> RelevanceLesson:
     """Ben is found first, Ann is asked for."""
     found = [
         OrderedPassage(
-            version, kind, kind == "document", "", f"{who}: it is {version}.", None, version, 0.5, 1.0, 0.0,
-            1 / rank, 0.0, rank, 0.5, who == "Ann",
+            kind, kind == "document", version, "", f"{who}: it is {version}.", None, version, 0.5, 1.0, 0.0,
+            1 / rank, rank, 0.0, 0.5, who == "Ann",
         )
         for rank, (version, who) in enumerate([(1, "Ben"), (2, "Ann")], start=1)
     ]  # fmt: skip

@@ -329,18 +329,20 @@ def _documents(
     return found
 
 
-def texts_learned_from(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Title and text of the versions that may be learned from."""
+def texts_learned_from(
+    sql: SqlSession, version_ids: Iterable[int], *, even_messages: bool = False
+) -> dict[int, tuple[str, str]]:
+    """Title and text of the versions that may be learned from.
+
+    even_messages: also of messages, which echo what was said and are no knowledge.
+    """
+    echoes = () if even_messages else (col(PassageIdentity.kind) != "message",)
     found: dict[int, tuple[str, str]] = {}
     for some in in_parts(sorted(version_ids)):
         for version, title, text in sql.execute(
             select(col(PassageVersion.id), col(PassageVersion.title), col(PassageVersion.text))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-            .where(
-                col(PassageVersion.id).in_(some),
-                col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
-                *may_be_learned_from(),
-            )
+            .where(col(PassageVersion.id).in_(some), *echoes, *may_be_learned_from())
         ):
             found[known_id(version)] = (title, text)
     return found

@@ -11,7 +11,7 @@ from them orders for all: among several users only curators teach (`teachers.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -21,7 +21,7 @@ from sqlmodel import col
 from stores.base.passages import SHARED
 from stores.conversation.branches import parents_in
 from stores.database.database import Database
-from stores.database.rows import all_ids, found_by
+from stores.database.rows import all_ids, found_by, in_parts
 from stores.database.tables import (
     Feedback,
     Judgement,
@@ -41,6 +41,7 @@ from stores.learning.lessons import (
     said_of_passages,
     teaches,
     tells_when_to_end,
+    texts_learned_from,
 )
 from stores.learning.seeing_rounds import turns_behind
 from stores.learning.teachers import teachers_in
@@ -54,9 +55,9 @@ Labels = dict[int, bool | None]  # whether a version helps, None: unknown
 class OrderedPassage:
     """A passage as a turn found and judged it, with what its user said of it."""
 
-    version_id: int
     kind: str
     is_shared: bool
+    version_id: int
     title: str
     text: str
     document_id: int | None
@@ -65,8 +66,8 @@ class OrderedPassage:
     lexical: float
     lift: float
     score: float
-    given: float
     found_rank: int  # from 1
+    given: float
     judged: float | None  # the judge's score, 0 to 1; None: nobody judged it
     helps: bool | None  # None: unknown
 
@@ -119,8 +120,11 @@ class RelevanceLessons:
 
     def require_kept(self, sql: SqlSession, lessons: Sequence[RelevanceLesson]) -> None:
         """Raises `LessonsGone` where one of these is no lesson any more, or lacks something it showed."""
-        known = {lesson.turn_id: _texts(lesson) for lesson in self._of(sql, 0)}
-        if any(known.get(lesson.turn_id) != _texts(lesson) for lesson in lessons):
+        asked = _queries(sql, {known_id(turn.id) for turn, _ in self._labelled(sql, 0)})
+        shown = {each.version_id: (each.title, each.text) for lesson in lessons for each in lesson.found}
+        if texts_learned_from(sql, shown, even_messages=True) != shown or any(
+            asked.get(lesson.turn_id) != lesson.question for lesson in lessons
+        ):
             raise LessonsGone("a question that it learns from was forgotten, undone or rated anew meanwhile")
 
     def _of(self, sql: SqlSession, after: int) -> list[RelevanceLesson]:
@@ -129,13 +133,7 @@ class RelevanceLessons:
         for start in range(0, len(labelled), _TURNS_AT_ONCE):
             some = labelled[start : start + _TURNS_AT_ONCE]
             candidates = _candidates(sql, some)
-            queries: dict[int, str] = dict(
-                sql.execute(
-                    select(col(Retrieval.turn_id), col(Retrieval.query)).where(
-                        col(Retrieval.turn_id).in_(candidates)
-                    )
-                ).all()
-            )
+            queries = _queries(sql, candidates)
             for turn, _ in some:
                 turn_id = known_id(turn.id)
                 lesson = RelevanceLesson(
@@ -215,9 +213,13 @@ def _asked(turn: Turn) -> str:
     return turn.standalone or turn.message
 
 
-def _texts(lesson: RelevanceLesson) -> tuple[str, frozenset[tuple[int, str, str]]]:
-    """What of a lesson is somebody's words."""
-    return lesson.question, frozenset((each.version_id, each.title, each.text) for each in lesson.found)
+def _queries(sql: SqlSession, turn_ids: Iterable[int]) -> dict[int, str]:
+    """By turn, what was searched with and ordered by."""
+    found: dict[int, str] = {}
+    for some in in_parts(turn_ids):
+        asked = select(col(Retrieval.turn_id), col(Retrieval.query)).where(col(Retrieval.turn_id).in_(some))
+        found.update(sql.execute(asked).all())
+    return found
 
 
 def _spoken_against(sql: SqlSession, turn_ids: Sequence[int]) -> set[int]:
@@ -258,39 +260,39 @@ def _candidates(sql: SqlSession, labelled: Sequence[tuple[Turn, Labels]]) -> dic
         )
     }
     found: dict[int, list[OrderedPassage]] = {turn_id: [] for turn_id in turns}
-    for turn_id, row, version, passage in sql.execute(
-        select(col(Retrieval.turn_id), RetrievedPassage, PassageVersion, PassageIdentity)
+    for turn_id, told_in, kind, space, *seen, citation in sql.execute(
+        select(
+            col(Retrieval.turn_id),
+            col(PassageIdentity.turn_id),
+            col(PassageIdentity.kind),
+            col(PassageVersion.space),
+            col(PassageVersion.id),
+            col(PassageVersion.title),
+            col(PassageVersion.text),
+            col(PassageVersion.document_id),
+            col(PassageVersion.position),
+            col(RetrievedPassage.dense),
+            col(RetrievedPassage.lexical),
+            col(RetrievedPassage.lift),
+            col(RetrievedPassage.score),
+            col(RetrievedPassage.found_rank),
+            col(RetrievedPassage.citation),
+        )
         .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
         .join(PassageVersion, col(PassageVersion.id) == col(RetrievedPassage.version_id))
         .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
         .where(col(Retrieval.turn_id).in_(turns), *may_be_learned_from())
         .order_by(col(RetrievedPassage.found_rank))
     ):
-        turn, labels = turns[turn_id]
-        is_message = passage.kind == "message"
-        if is_message and (passage.turn_id == turn_id or version.text == turn.message):
+        (turn, labels), (version, _, text, *_) = turns[turn_id], seen
+        if kind == "message" and (told_in == turn_id or text == turn.message):
             continue  # it echoes the question
-        key = turn_id, row.version_id
-        given = turn.details.get("given", {}).get(str(row.version_id), 0.0)
-        is_seen = row.citation is not None or key in judged
+        given = turn.details.get("given", {}).get(str(version), 0.0)
+        score = judged.get((turn_id, version))
+        is_seen = citation is not None or score is not None
+        # what is given stands first by rule, whatever the weights are
+        helps = None if given else labels.get(version, False if is_seen else None)
         found[turn_id].append(
-            OrderedPassage(
-                row.version_id,
-                passage.kind,
-                version.space == SHARED,
-                version.title,
-                version.text,
-                version.document_id,
-                version.position,
-                row.dense,
-                row.lexical,
-                row.lift,
-                row.score,
-                given,
-                row.found_rank,
-                judged.get(key),
-                # what is given stands first by rule, whatever the weights are
-                None if given else labels.get(row.version_id, False if is_seen else None),
-            )
+            OrderedPassage(kind, space == SHARED, *seen, given=given, judged=score, helps=helps)
         )
     return found
