@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
@@ -292,7 +293,6 @@ def _candidates(sql: SqlSession, labelled: Sequence[tuple[Turn, Labels]]) -> dic
         is_seen = citation is not None or score is not None
         # what is given stands first by rule, whatever the weights are
         helps = None if given else labels.get(version, False if is_seen else None)
-        found[turn_id].append(
-            OrderedPassage(kind, space == SHARED, *seen, given=given, judged=score, helps=helps)
-        )
+        values: list[Any] = [kind, space == SHARED, *seen, given, score, helps]
+        found[turn_id].append(OrderedPassage(*values))
     return found

@@ -174,8 +174,8 @@ def learned_by(
     found = moved(start, [*kept, *old], settings, way, tell)
     if not found.isfinite().all():
         raise CannotTrain(f"{way} made weights that are no numbers; nothing was kept")
-    named = zip(NAMES, found.tolist(), strict=True)
-    after = Weights({name: round(weight, 6) for name, weight in named if weight}, before.bias)
+    named = zip(NAMES, (round(weight, 6) for weight in found.tolist()), strict=True)
+    after = Weights({name: weight for name, weight in named if weight}, before.bias)
     of_kind = [
         [r for r, kind in zip(q.rows, q.told, strict=True) if kind == told] for step in taught for q in step
     ]
