@@ -13,14 +13,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.retriever import asks_when, is_named, replies, speaker, tells_time
+from stores.base.errors import VouchError
 from stores.words.lexical import tokens
 
-SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "relevance" / "relevance.json"
+FILE = "relevance.json"  # in a folder of trained weights
+SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "relevance" / FILE
 UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 _MOST_LOG_ODDS = 5.0  # of a verdict, either way
 _TOLD = 3  # of what moved a candidate, at most
@@ -52,6 +54,16 @@ NAMES = tuple(FEATURES)
 Row = tuple[float, ...]  # φ of one candidate, in the order of NAMES
 
 
+class UnknownWeights(VouchError):
+    """A file of weights that this release cannot order by."""
+
+    def __init__(self, file: Path, problem: object) -> None:
+        super().__init__(
+            f"The weights in {file} cannot be used: {problem}",
+            hint="`vouch train --recipe relevance --back` goes back to those before.",
+        )
+
+
 class Moved(NamedTuple):
     """What a feature did to a candidate's place."""
 
@@ -70,6 +82,8 @@ class Weights:
     def __post_init__(self) -> None:
         if unknown := self.named.keys() - FEATURES.keys():
             raise ValueError(f"there is no feature {', '.join(sorted(unknown))}")
+        if not all(map(math.isfinite, (*self.named.values(), self.bias))):
+            raise ValueError("a weight is not a finite number")
         object.__setattr__(self, "_row", tuple(self.named.get(name, 0.0) for name in NAMES))
 
     def score(self, row: Row) -> float:
@@ -99,15 +113,28 @@ class Relevance:
 
     @staticmethod
     def read(file: Path) -> Relevance:
-        """What `as_record` gave, from a JSON file."""
-        told = json.loads(file.read_text(encoding="utf-8"))
-        messages, documents = (Weights(told[kind]["weights"], told[kind]["bias"]) for kind in _KINDS)
-        return Relevance(messages, documents)
+        """What `as_record` gave, from a JSON file. Raises `UnknownWeights`."""
+        try:
+            return Relevance.of_record(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise UnknownWeights(file, error) from error
+
+    @staticmethod
+    def of_record(record: Any) -> Relevance:
+        """What `as_record` gave. Raises ValueError."""
+        try:
+            return Relevance(*(Weights(record[kind]["weights"], record[kind]["bias"]) for kind in _KINDS))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"they are not weights of messages and documents ({error})") from error
 
     def as_record(self) -> dict[str, dict[str, object]]:
         """As it is kept."""
         each = zip(_KINDS, (self.messages, self.documents), strict=True)
         return {kind: {"weights": dict(weights.named), "bias": weights.bias} for kind, weights in each}
+
+    def of(self, *, told: bool) -> Weights:
+        """Those of messages, or of documents."""
+        return self.messages if told else self.documents
 
     def placed(
         self, question: str, candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict]
@@ -120,7 +147,7 @@ class Relevance:
         mean = tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
         found = []
         for candidate, row in zip(candidates, rows, strict=True):
-            weights = self.messages if is_told(candidate) else self.documents
+            weights = self.of(told=is_told(candidate))
             asks = _judged(candidate, verdicts) <= 0
             placed = Placed(candidate, weights.moved(row, mean))
             found.append((asks, -weights.score(row), candidate.found_rank, placed))

@@ -9,8 +9,9 @@ retriever will learn from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeAlias
 
 from agents.base.interfaces import Candidate, Judge, Verdict
@@ -54,16 +55,16 @@ class Reranker:
         min_judged_told: int = 0,
         order: Order = "mixed",
         judge_share: float = 0.5,
-        relevance: Relevance | None = None,
+        relevance: Callable[[], Relevance] | None = None,
         useless_below: float = 0.0,
     ) -> None:
         """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
 
         min_judged_told: the same where the first to be judged was told by somebody: messages are short.
 
-        order: `mixed` goes by `relevance`, or without it by the score found, made 0 to 1 over the candidates,
-        and the judge's, which has `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF
-        does: those that answer or help in the order found, then the unjudged, then the useless.
+        order: `mixed` goes by what `relevance` is then, or without it by the score found, made 0 to 1 over
+        the candidates, and the judge's, which has `judge_share` of the sum; `classes` goes by the verdicts
+        alone, as LUF does: those that answer or help in the order found, then the unjudged, then the useless.
         useless_below: the judge's score of what hardly helps.
         """
         self._judge = judge
@@ -72,7 +73,7 @@ class Reranker:
         self._min_judged = min_judged
         self._min_judged_told = max(min_judged, min_judged_told)
         self._order = order
-        self._relevance = relevance or fixed_mix(judge_share)
+        self._relevance = relevance or partial(fixed_mix, judge_share)
         self._useless_below = useless_below
 
     def rerank(self, question: str, candidates: Sequence[Candidate]) -> Reranked:
@@ -92,7 +93,7 @@ class Reranker:
         if self._order == "classes":
             order, moved = by_classes(candidates, verdicts), {}
         else:
-            placed = self._relevance.placed(question, candidates, verdicts)
+            placed = self._relevance().placed(question, candidates, verdicts)
             order = tuple(each.candidate for each in placed)
             moved = {each.candidate.passage.version_id: each.moved for each in placed}
         useless = {

@@ -27,7 +27,6 @@ from stores.database.tables import (
     PassageVersion,
     Retrieval,
     RetrievedPassage,
-    Round,
     Session,
     Turn,
     known_id,
@@ -39,8 +38,8 @@ from stores.learning.lessons import (
     tells_when_to_end,
     texts_learned_from,
 )
+from stores.learning.seeing_rounds import turns_behind
 from stores.learning.teachers import one_user_in, teachers_in
-from stores.search.live_models import model_id
 
 
 @dataclass(frozen=True)
@@ -159,9 +158,7 @@ def may_answer(database: Database, role: str, version: str, *, curators: Collect
     with database.reading() as sql:
         if one_user_in(sql):
             return True
-        made = select(Round).where(col(Round.model_version_id) == model_id(sql, role, version))
-        learned = [set(row.settings.get("turns", ())) for row in sql.scalars(made)]
-        turns = set[int]().union(*learned)
+        turns = turns_behind(sql, role, version)
         return bool(turns) and turns <= _accepted(sql, turns, curators)
 
 

@@ -341,23 +341,33 @@ def _documents(
     return found
 
 
-def texts_learned_from(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Title and text of the versions that may be learned from."""
+def texts_learned_from(
+    sql: SqlSession, version_ids: Iterable[int], *, even_messages: bool = False
+) -> dict[int, tuple[str, str]]:
+    """Title and text of the versions that may be learned from.
+
+    even_messages: also of messages, which echo what was said and are no knowledge.
+    """
+    echoes = () if even_messages else (col(PassageIdentity.kind) != "message",)
     found: dict[int, tuple[str, str]] = {}
     for some in in_parts(sorted(version_ids)):
         for version, title, text in sql.execute(
             select(col(PassageVersion.id), col(PassageVersion.title), col(PassageVersion.text))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-            .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
-            .where(
-                col(PassageVersion.id).in_(some),
-                col(PassageVersion.erased_at).is_(None),
-                col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
-                or_(col(Receipt.id).is_(None), col(Receipt.undone_at).is_(None)),
-            )
+            .where(col(PassageVersion.id).in_(some), *echoes, *may_be_learned_from())
         ):
             found[known_id(version)] = (title, text)
     return found
+
+
+def may_be_learned_from() -> tuple[ColumnElement[bool], ...]:
+    """What holds of a version that is neither forgotten nor undone."""
+    undone = select(col(Receipt.id)).where(col(Receipt.undone_at).is_not(None))
+    added_by = col(PassageVersion.added_by)
+    return (
+        col(PassageVersion.erased_at).is_(None),
+        or_(added_by.is_(None), added_by.not_in(undone)),
+    )
 
 
 DECIDING = 30  # held-out questions with an answer; with fewer `promotion` refuses every candidate

@@ -29,6 +29,12 @@ def rounds_that_saw(sql: SqlSession, versions: Set[int], turns: Set[int]) -> tup
     )
 
 
+def turns_behind(sql: SqlSession, role: str, version: str) -> set[int]:
+    """The turns that the rounds learned from which made a model."""
+    made = select(Round).where(col(Round.model_version_id) == model_id(sql, role, version))
+    return set[int]().union(*(row.settings.get("turns", ()) for row in sql.scalars(made)))
+
+
 def take_models_back(sql: SqlSession, rounds: Sequence[int]) -> tuple[str, ...]:
     """Has no model answer any more that one of these rounds made; returns the roles that another one has now.
 

@@ -133,8 +133,9 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--recipe",
     type=click.Choice(list(RECIPES)),
-    help="What is trained: the retriever, what replies over knowledge bases, what makes follow-up "
-    "questions stand alone, or what finds entities of knowledge bases; else what is due.",
+    help="What is trained: the retriever, the order of what it found, what replies over knowledge bases, "
+    "what makes follow-up questions stand alone, or what finds entities of knowledge bases; else what is "
+    "due.",
 )
 @click.option(
     "--budget",
@@ -174,6 +175,7 @@ def command(
     \b
     Examples:
       vouch train
+      vouch train --recipe relevance
       vouch train --recipe dialogue
       vouch train --recipe query
       vouch train --recipe entities

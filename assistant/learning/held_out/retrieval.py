@@ -94,7 +94,7 @@ def compare(
         gains = _judged(lesson.question, both, judge)
         answers = {version for version, gain in gains.items() if gain == _GAINS["answer"]}
         if answers:
-            found = [_side(each, answers, gains) for each in both]
+            found = [side_of(each, answers, gains) for each in both]
             scored.append(Scored(lesson.month, domains[lesson.turn_id], *found))
         tell(done, len(asked))
     return decided(scored, seed=seed, threshold=threshold, margin=margin)
@@ -162,7 +162,8 @@ def _gains_of(parts: Mapping[str, Sequence[Scored]], seed: int) -> dict[str, Gai
     }
 
 
-def _side(found: Sequence[Candidate], answers: set[str], gains: Mapping[str, float]) -> Side:
+def side_of(found: Sequence[Candidate], answers: set[str], gains: Mapping[str, float]) -> Side:
+    """What was found, best first, by the ids of versions."""
     ids = [str(each.passage.version_id) for each in found]
     return Side(success_at(ids, answers, 5), success_at(ids, answers, 10), ndcg_at(ids, gains, 10))
 

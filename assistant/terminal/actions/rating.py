@@ -59,7 +59,10 @@ def _why_nothing_is_learned(
         found = journal.found_in(user_id, turn_id)
         rated = [each.version_id for each in found if each.citation in cited]
     passages = assistant.stores.catalogue.passages_of(user_id, rated)
-    if all(passage.kind == "message" for passage, _ in passages.values()):  # or none: handed over, forgotten
+    told = [passage for passage, _ in passages.values()]  # none: handed over, forgotten
+    if not any(p.kind != "message" for p in told) and not (
+        _teaches_all(assistant, user_id) and any(p.text != turn.message for p in told)
+    ):
         return CITES_ECHOES
     if turn.state != "done" or not journal.judged_in(user_id, turn_id):
         return NOT_JUDGED
@@ -83,7 +86,14 @@ def _teaches(assistant: Assistant, user_id: int, base: str) -> bool:
     """Whether models learn from this user over this knowledge base; see `teachers.py`."""
     from stores.learning.teachers import one_user
 
-    named = assistant.given.settings.memory.curators.split()
     own = {known.name for known in assistant.stores.knowledge_bases.all(user_id) if not known.is_shared}
+    return one_user(assistant.stores.database) or (_teaches_all(assistant, user_id) and base not in own)
+
+
+def _teaches_all(assistant: Assistant, user_id: int) -> bool:
+    """Whether this user is alone, or a curator."""
+    from stores.learning.teachers import one_user
+
+    named = assistant.given.settings.memory.curators.split()
     is_curator = user_id in {assistant.stores.journal.known_user_id(name) for name in named}
-    return one_user(assistant.stores.database) or (is_curator and base not in own)
+    return is_curator or one_user(assistant.stores.database)

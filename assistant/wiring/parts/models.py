@@ -15,7 +15,15 @@ from assistant.settings.config import DEFAULT
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
-from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER, SHIPPED, TrainedModel
+from assistant.wiring.parts.trained import (
+    DIALOGUE,
+    ENTITIES,
+    QUERY,
+    RELEVANCE,
+    RETRIEVER,
+    SHIPPED,
+    TrainedModel,
+)
 from stores.base.errors import ModelUnreachable, VouchError
 from stores.base.secrets import without_secrets
 
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
+    from agents.retrieval.relevance import Relevance
     from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
 
@@ -78,11 +87,13 @@ class Models:
     def answering(self, model: TrainedModel) -> str:
         """The live version; none where there are several users and others than curators taught it."""
         from stores.learning.dialogue_lessons import may_answer
+        from stores.learning.relevance_lessons import may_order
 
         version, role = self._stores.live_models.live(model.role) or "", model.role
         is_known = self._stores.live_models.known(role, version) is not None
         curators = self.given.settings.memory.curators.split()
-        if is_known and may_answer(self._stores.database, role, version, curators=curators):
+        may = may_order if model == RELEVANCE else may_answer
+        if is_known and may(self._stores.database, role, version, curators=curators):
             return version
         return ""
 
@@ -122,6 +133,46 @@ class Models:
 
     @cached_property
     def _entity_maps(self) -> dict[str, EntityMap]:
+        """Those that were read, by version."""
+        return {}
+
+    @property
+    def orders_by_weights(self) -> bool:
+        """Whether what was found is ordered by weights that can be learned: they know the reader's scores."""
+        reranking = self.given.settings.reranking
+        return reranking.judge == "reader" and reranking.order != "classes"
+
+    @property
+    def first_relevance(self) -> Relevance:
+        """Orders what was found before any weights were learned from use, as the settings have it."""
+        from agents.retrieval.relevance import SHIPPED, Relevance, fixed_mix
+
+        reranking = self.given.settings.reranking
+        is_learned = self.orders_by_weights and reranking.order == "learned"
+        return Relevance.read(SHIPPED) if is_learned else fixed_mix(reranking.judge_share)
+
+    @property
+    def relevance(self) -> Relevance:
+        """Orders what was found: by the live weights, which another process may have changed."""
+        version = self.answering(RELEVANCE) if self.orders_by_weights else ""
+        if version not in self._relevances:
+            self._relevances[version] = self._relevance_of(version) or self.first_relevance
+        return self._relevances[version]
+
+    def _relevance_of(self, version: str) -> Relevance | None:
+        from agents.retrieval.relevance import FILE, Relevance, UnknownWeights
+
+        goes_on = "What is found is ordered without them"
+        if (folder := self._trained_folder(RELEVANCE, version, goes_on)) is None:
+            return None
+        try:
+            return Relevance.read(folder / FILE)
+        except UnknownWeights as error:
+            self.given.tell(f"{error.message}. {goes_on}. {error.hint}")
+            return None
+
+    @cached_property
+    def _relevances(self) -> dict[str, Relevance]:
         """Those that were read, by version."""
         return {}
 
@@ -279,6 +330,7 @@ class Models:
     def trained_in_use(self) -> dict[str, str]:
         """By role, the versions of models that were trained here and answer now."""
         versions = {model.role: self.answering(model) for model in (DIALOGUE, QUERY, ENTITIES)}
+        versions[RELEVANCE.role] = self.answering(RELEVANCE) if self.orders_by_weights else ""
         versions[RETRIEVER.role] = self._search.searching.trained_queries
         return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 

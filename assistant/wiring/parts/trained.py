@@ -18,3 +18,4 @@ RETRIEVER = TrainedModel("retriever", "query encoder")  # for the vectors of the
 DIALOGUE = TrainedModel("dialogue", "dialogue generator")
 QUERY = TrainedModel("query", "query model")
 ENTITIES = TrainedModel("entities", "entity retriever")
+RELEVANCE = TrainedModel("relevance", "relevance")

@@ -12,7 +12,7 @@ from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
-from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER
+from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, QUERY, RELEVANCE, RETRIEVER
 
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
@@ -69,6 +69,7 @@ class Turns:
         over = turn.details.get("knowledge_base", {})
         used = {
             RETRIEVER.role: bool(models.encoder_version),
+            RELEVANCE.role: bool(models.judges) and not over,
             QUERY.role: models.strategy == REWRITTEN,
             ENTITIES.role: bool(over),
             DIALOGUE.role: over.get("is_generated", False),
@@ -85,7 +86,6 @@ class Turns:
     def reranker(self) -> Reranker:
         """Orders what was found."""
         from agents.retrieval.reader_judge import READER_USELESS_BELOW
-        from agents.retrieval.relevance import SHIPPED, Relevance
         from agents.retrieval.reranker import Reranker
 
         reranking = self.given.settings.reranking
@@ -98,8 +98,7 @@ class Turns:
             min_judged=reranking.min_judged,
             min_judged_told=_MIN_JUDGED_TOLD if reads and not is_set else 0,
             order="classes" if reranking.order == "classes" else "mixed",
-            judge_share=reranking.judge_share,
-            relevance=Relevance.read(SHIPPED) if reads and reranking.order == "learned" else None,
+            relevance=lambda: self._models.relevance,
             useless_below=READER_USELESS_BELOW if reads else 0.0,
         )
 

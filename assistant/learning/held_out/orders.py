@@ -1,0 +1,63 @@
+"""Candidate weights of relevance against the live ones, on questions that neither was trained on.
+
+held-out lessons -> both order what was found then -> R@5, R@10, nDCG@10 -> promoted or not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from agents.base.interfaces import Candidate, Verdict
+from agents.retrieval.relevance import Relevance
+from agents.retrieval.reranker import given_first
+from assistant.learning.held_out.retrieval import Comparison, Scored, Side, decided, side_of
+from stores.base.passages import SHARED, Passage, own_space
+from stores.learning.relevance_lessons import RelevanceLesson
+
+TOLD, DOCUMENTS = "what users told", "documents"  # the domains
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # nothing is ordered by when it was told
+
+
+def candidates_of(lesson: RelevanceLesson) -> tuple[list[Candidate], dict[int, Verdict]]:
+    """What was found, as it is ordered, with the verdicts by the candidate's `id()`."""
+    found, verdicts = list[Candidate](), dict[int, Verdict]()
+    for each in lesson.found:
+        space = SHARED if each.is_shared else own_space(lesson.user_id)
+        passage = Passage(
+            each.version_id, each.version_id, space, each.kind, each.title, each.text, each.document_id,
+            each.position, "", "", _ANY_DAY,
+        )  # fmt: skip
+        scores = each.dense, each.lexical, each.lift, each.score
+        found.append(Candidate(passage, *scores, each.found_rank, each.given))
+        if each.judged is not None:
+            verdicts[id(found[-1])] = Verdict("relevant", each.judged)
+    return found, verdicts
+
+
+def compare(
+    held_out: Sequence[RelevanceLesson],
+    live: Relevance,
+    candidate: Relevance,
+    *,
+    seed: int,
+    threshold: float = 0.0,
+    margin: float = 0.01,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> Comparison:
+    """Both on the held-out lessons; see `decided`. tell: of how many so many are done."""
+    scored = []
+    for done, lesson in enumerate(held_out, start=1):
+        told = any(each.helps and (each.kind == "message" or not each.is_shared) for each in lesson.found)
+        sides = side(lesson, live), side(lesson, candidate)
+        scored.append(Scored(lesson.month, TOLD if told else DOCUMENTS, *sides))
+        tell(done, len(held_out))
+    return decided(scored, seed=seed, threshold=threshold, margin=margin)
+
+
+def side(lesson: RelevanceLesson, relevance: Relevance) -> Side:
+    """How well these weights order what was found for a question."""
+    found, verdicts = candidates_of(lesson)
+    order = given_first([each.candidate for each in relevance.placed(lesson.question, found, verdicts)])
+    helping = {str(each.version_id) for each in lesson.found if each.helps}
+    return side_of(order, helping, dict.fromkeys(helping, 1.0))
