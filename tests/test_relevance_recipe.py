@@ -24,6 +24,7 @@ from agents.base.interfaces import Candidate
 from agents.losses.preference import replayed
 from agents.retrieval.relevance import FILE, NAMES, Relevance, UnknownWeights, Weights, fixed_mix
 from assistant.learning.held_out.orders import DOCUMENTS, TOLD, compare
+from assistant.learning.newest_block import marked
 from assistant.learning.recipes.from_shipped import SERVED
 from assistant.learning.recipes.relevance.from_use import (
     DPO,
@@ -398,7 +399,9 @@ def test_a_round_changes_the_order_in_the_chat_and_what_is_forgotten_takes_it_ba
 
 def test_a_round_that_was_killed_goes_on(pier: Pier) -> None:
     rounds, learner = pier.assistant.stores.rounds, pier.assistant.learning.learner_of("relevance")
-    left = rounds.begin("relevance", learner._lineage(learner.trainable.read(0)))
+    lessons = learner.trainable.read(0)
+    behind = lessons[len(lessons) // 2].turn_id
+    left = rounds.begin("relevance", learner._lineage(marked(lessons, behind=behind), behind))
     rounds.leave(left, "it was killed", is_broken_off=True)
     ended = learner.run()
     assert (ended.round_id, ended.state) == (left, "promoted")

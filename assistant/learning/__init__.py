@@ -8,6 +8,7 @@ schedule           when a round is due
 steering           what a running round is told: to wait, to go on, to leave off
 progress           how far a round is
 outcome            what a round came to
+newest_block       which lessons judge a candidate: the newest
 lineage            what a round is made from, and what of that has changed since
 dual_encoder_swap  a candidate that encodes passages too: all of them anew, then the swap
 training_process   the process that trains, told to end when it must

@@ -135,7 +135,7 @@ class Lesson:
     @property
     def unit(self) -> str:
         """The same question, whoever asks it."""
-        return " ".join(self.question.casefold().split())
+        return unit_of(self.question)
 
     @property
     def words(self) -> frozenset[str]:
@@ -254,9 +254,13 @@ def tells_when_to_end(question: str) -> bool:
 
     What is chosen by is not measured with: these are of those that teach, and others judge the result.
     """
-    words = " ".join(question.casefold().split())
-    drawn = int.from_bytes(hashlib.sha256(words.encode()).digest()[4:8], "big")
+    drawn = int.from_bytes(hashlib.sha256(unit_of(question).encode()).digest()[4:8], "big")
     return drawn % TELLS_WHEN_TO_END == 0
+
+
+def unit_of(question: str) -> str:
+    """The same for all who ask this."""
+    return " ".join(question.casefold().split())
 
 
 def teaches(after: int = 0) -> tuple[ColumnElement[bool], ...]:

@@ -12,7 +12,7 @@ from them orders for all: among several users only curators teach (`teachers.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -37,15 +37,16 @@ from stores.database.tables import (
 from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
-    is_held_out,
     may_be_learned_from,
     said_of_passages,
     teaches,
     tells_when_to_end,
     texts_learned_from,
+    unit_of,
 )
 from stores.learning.seeing_rounds import turns_behind
 from stores.learning.teachers import teachers_in
+from stores.words.lexical import tokens
 
 _TURNS_AT_ONCE = 500
 
@@ -82,10 +83,20 @@ class RelevanceLesson:
     question: str  # as it was ordered by
     month: str  # in which it was asked, like 2026-11
     found: tuple[OrderedPassage, ...]  # in the order found
-    is_held_out: bool  # judges candidates, and is never trained on
-    tells_when_to_end: bool  # is measured on during a training, and never trained on either
+    tells_when_to_end: bool  # is measured on during a training, and never trained on
+    is_held_out: bool = field(default=False, compare=False)  # judges candidates, and is not trained on
 
     earlier_turns = ()  # as of `Lesson`
+
+    @property
+    def unit(self) -> str:
+        """The same question, whoever asks it."""
+        return unit_of(self.question)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Of the question."""
+        return frozenset(tokens(self.question))
 
     @property
     def passages(self) -> tuple[int, ...]:
@@ -107,12 +118,15 @@ class RelevanceLessons:
         with self._database.reading() as sql:
             return sum(1 for _ in self._labelled(sql, after))
 
-    def held_out(self, *, enough: int) -> HeldOut:
-        """Those that judge candidates, each of which can. enough: is looked for in all the same."""
-        del enough
+    def turns(self) -> Sequence[int]:
+        """All of which something helped, in order."""
         with self._database.reading() as sql:
-            kept = sum(is_held_out(_asked(turn)) for turn, _ in self._labelled(sql, 0))
-        return HeldOut(kept, kept)
+            return [known_id(turn.id) for turn, _ in self._labelled(sql, 0)]
+
+    def held_out(self, *, after: int, enough: int) -> HeldOut:
+        """Those of turns behind this one, each of which can judge. enough: all are counted all the same."""
+        del enough
+        return HeldOut(*[self.count(after=after)] * 2)
 
     def all(self, *, after: int = 0) -> list[RelevanceLesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
@@ -143,7 +157,6 @@ class RelevanceLessons:
                     queries[turn_id],
                     f"{turn.accepted_at:%Y-%m}",
                     tuple(candidates[turn_id]),
-                    is_held_out(_asked(turn)),
                     tells_when_to_end(_asked(turn)),
                 )
                 if {True, False} <= {each.helps for each in lesson.found}:
