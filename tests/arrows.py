@@ -75,8 +75,8 @@ assistant.learning.recipes.relevance: agents.backends agents.losses agents.model
     assistant.wiring.parts stores.database stores.learning
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
-    assistant.learning.recipes assistant.wiring.parts stores.base stores.learning stores.search
-    stores.vectors
+    assistant.learning.recipes assistant.learning.recipes.relevance assistant.wiring.parts stores.base
+    stores.learning stores.search stores.vectors
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
     assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
     stores.learning

@@ -15,6 +15,7 @@ from agents.base.interfaces import Candidate, Judged, Label, Verdict
 from assistant.learning.held_out import retrieval as held_out
 from assistant.learning.held_out.retrieval import (
     SMALLEST_SLICE,
+    UNSEEN,
     Comparison,
     Scored,
     Side,
@@ -67,10 +68,12 @@ def compared(
     judge: Any = None,
     *,
     domains: Mapping[int, str] | None = None,
+    **more: Any,
 ) -> Comparison:
     return compare(
         asked,
         domains=domains or {each.turn_id: "rules" for each in asked},
+        **more,
         **told_to(live, new),
         judge=judge or FixedJudge({1: "answer"}),
     )
@@ -87,7 +90,7 @@ def test_one_that_finds_more_is_promoted_with_its_figures() -> None:
     assert found.figures["R@5"] == {
         "live": 0.0, "candidate": 1.0, "gain": 1.0, "low": 1.0, "high": 1.0, "questions": 40,
     }  # fmt: skip
-    assert list(found.figures["slices"]) == ["2026-11"]
+    assert list(found.figures["slices"]) == [UNSEEN, "2026-11"]
 
 
 def test_recall_among_ten_is_told_and_decides_nothing() -> None:
@@ -167,6 +170,34 @@ def test_passages_that_only_help_raise_ndcg_alone() -> None:
     assert found.figures["R@5"]["gain"] == 0
     assert found.figures["nDCG@10"]["gain"] > 0
     assert found.promotion.is_promoted  # R@5 must not be lost, and need not be gained
+
+
+def test_what_a_user_said_counts_and_is_not_judged_anew() -> None:
+    judge = FixedJudge({1: "answer"})
+    said = {number: {19} for number in range(40)}
+    found = compared(lessons(41), FixedRetriever(FIRST), FixedRetriever([19, *FIRST]), judge, said=said)
+    assert (found.figures["R@5"]["gain"], len(judge.calls)) == (0.9756, 1)
+    assert found.promotion.is_promoted
+
+
+def test_what_is_found_is_put_in_the_order_of_answers_before_it_is_compared() -> None:
+    def in_order(question: str, found: Sequence[Candidate]) -> Sequence[Candidate]:
+        return sorted(found, key=lambda each: each.passage.version_id)
+
+    found = compared(lessons(), FixedRetriever(LAST), FixedRetriever(FIRST), in_order=in_order)
+    assert (found.figures["R@5"]["live"], found.figures["R@5"]["candidate"]) == (1.0, 1.0)
+    assert not found.promotion.is_promoted
+
+
+def test_one_that_loses_on_passages_it_was_not_trained_on_is_refused() -> None:
+    """It has learned passage 1 by heart, and finds no other any more."""
+    asked = [lesson(-1, is_held_out=False), *lessons(100)]
+    judge = FixedJudge({1: "answer", 2: "answer"})
+    new = {f"q{n}": [2, *WRONG] for n in range(30)}
+    live = FixedRetriever(LAST, **new)
+    found = compared(asked, live, FixedRetriever(FIRST, **dict.fromkeys(new, WRONG)), judge)
+    assert found.figures["slices"][UNSEEN] == {"gain": -1.0, "low": -1.0, "high": -1.0, "questions": 30}
+    assert f"on {UNSEEN} (30 questions)" in found.promotion.reason
 
 
 def test_an_earlier_month_that_loses_refuses_it() -> None:

@@ -347,7 +347,7 @@ class Pier:
         """What the chat puts first of a new question."""
         both = [passage(1, SAID[0], kind="message"), passage(2, SAID[1], kind="message")]
         found = [Candidate(each, 0.5, 1.0, 0.0, 1.0, rank) for rank, each in enumerate(both, start=1)]
-        return self.assistant.turns.reranker.rerank(ASKED.format("x"), found).order[0].passage.text
+        return self.assistant.models.reranker.rerank(ASKED.format("x"), found).order[0].passage.text
 
     def forget(self, turn: int) -> Sequence[str]:
         session = self.assistant.stores.journal.turn(self.ann, turn).session_id
@@ -369,7 +369,7 @@ def pier(tmp_path: Path) -> Iterator[Pier]:
 
 def test_a_round_changes_the_order_in_the_chat_and_what_is_forgotten_takes_it_back(pier: Pier) -> None:
     models, live = pier.assistant.models, pier.assistant.stores.live_models
-    in_use = pier.assistant.turns.reranker  # of a chat that is open already
+    in_use = pier.assistant.models.reranker  # of a chat that is open already
     assert pier.first() == SAID[0]
     ended = pier.assistant.learning.learner_of("relevance").run()
     assert ended.state == "promoted", ended.reason

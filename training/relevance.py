@@ -216,7 +216,7 @@ def _assistant_at(folder: Path) -> Assistant:
 
 
 def _searched(assistant: Assistant, names: Names, questions: Sequence[ReplayQuestion]) -> list[Ranking]:
-    reranker = assistant.turns.reranker
+    reranker = assistant.models.reranker
     found = []
     for number, question in enumerate(map(names.as_stored, questions), start=1):
         space = assistant.search.spaces.of(assistant.stores.journal.user_id(question.user))

@@ -11,7 +11,7 @@ from them orders for all: among several users only curators teach (`teachers.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,6 +127,15 @@ class RelevanceLessons:
         """Those of turns behind this one, each of which can judge. enough: all are counted all the same."""
         del enough
         return HeldOut(*[self.count(after=after)] * 2)
+
+    def helping(self, turns: Set[int]) -> dict[int, Set[int]]:
+        """Of each of these turns of which something helped, the versions that did."""
+        with self._database.reading() as sql:
+            return {
+                known_id(turn.id): {version for version, helps in labels.items() if helps}
+                for turn, labels in self._labelled(sql, min(turns, default=1) - 1)
+                if turn.id in turns
+            }
 
     def all(self, *, after: int = 0) -> list[RelevanceLesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""

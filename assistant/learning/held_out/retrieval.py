@@ -1,21 +1,22 @@
 """A candidate against the live retriever, on questions that neither was trained on.
 
-    held-out lessons -> both search -> the first ten of either are judged -> R@5, R@10, nDCG@10
+    held-out lessons -> both search, in the chat's order -> what of the first ten helps -> R@5, R@10, nDCG@10
       -> slices by month and by domain -> promoted or not
 
-Both search the same spaces at the same moment, and what either finds is judged anew by the same judge. What
-was judged or said when the question was asked is not asked after: it would favour the retriever that found
-it, and labels that somebody falsified would vouch for the model that learned them. It only tells a question's
-domain, which neither retriever can change therefore. The question itself, which is among its user's messages,
-is not looked for.
+Both search the same spaces at the same moment. What helps is what its user said; where nothing was said, what
+either finds is judged anew by the same judge. What was judged when the question was asked is not asked after:
+it would favour the retriever that found it, and labels that somebody falsified would vouch for the model that
+learned them. It only tells a question's domain, which neither retriever can change therefore. The question
+itself, which is among its user's messages, is not looked for.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from agents.base.interfaces import Candidate, Judge
@@ -31,6 +32,7 @@ _GAINS = {"answer": 1.0, "relevant": 0.3, "irrelevant": 0.0}  # of nDCG
 _JUDGED = 10  # of either's first
 _MOST = 400  # questions; more would narrow the interval by little and take minutes
 _SLICED_BY = "nDCG@10"
+UNSEEN = "passages it was not trained on"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Scored:
     domain: str
     live: Side
     candidate: Side
+    is_unseen: bool = False  # nothing that answers it was trained on
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ def compare(
     spaces: Spaces,
     candidate_spaces: Spaces | None = None,
     judge: Judge,
+    said: Mapping[int, Set[int]] = MappingProxyType({}),
+    in_order: Callable[[str, Sequence[Candidate]], Sequence[Candidate]] = lambda question, found: found,
     seed: int,
     threshold: float = 0.0,
     margin: float = 0.01,
@@ -77,25 +82,38 @@ def compare(
 ) -> Comparison:
     """Both on the held-out lessons; see `decided`.
 
-    lessons: held-out ones; the others are not looked at. domains: by the id of a held-out lesson's turn.
-    candidate_spaces: by the candidate's vectors, where it encodes passages too. tell: is given how many are
-    done, of how many.
+    lessons: held-out ones are asked; what answers the others counts as seen. domains: by the id of a held-out
+    lesson's turn. candidate_spaces: by the candidate's vectors, where it encodes passages too. said: by turn,
+    the versions that help, as its user says. in_order: puts what was found in the order of answers. tell: is
+    given how many are done, of how many.
     """
     asked = _asked(lessons, seed)
+    seen = {
+        str(document.version_id)
+        for lesson in lessons
+        if not lesson.is_held_out
+        for document in lesson.documents
+        if document.label == "answer"
+    }
     scored: list[Scored] = []
     for done, lesson in enumerate(asked, start=1):
         sides = ((live, spaces), (candidate, candidate_spaces or spaces))
         both = [
-            each.retrieve(
-                lesson.question, own.of(lesson.user_id), without=lesson.message_versions
-            ).candidates[:_JUDGED]
+            in_order(
+                lesson.question,
+                each.retrieve(
+                    lesson.question, own.of(lesson.user_id), without=lesson.message_versions
+                ).candidates,
+            )[:_JUDGED]
             for each, own in sides
         ]
-        gains = _judged(lesson.question, both, judge)
+        helping = {str(version) for version in said.get(lesson.turn_id, ())}
+        gains = dict.fromkeys(helping, _GAINS["answer"]) or _judged(lesson.question, both, judge)
         answers = {version for version, gain in gains.items() if gain == _GAINS["answer"]}
         if answers:
-            found = [side_of(each, answers, gains) for each in both]
-            scored.append(Scored(lesson.month, domains[lesson.turn_id], *found))
+            of_live, of_candidate = (side_of(each, answers, gains) for each in both)
+            domain, is_unseen = domains[lesson.turn_id], answers.isdisjoint(seen)
+            scored.append(Scored(lesson.month, domain, of_live, of_candidate, is_unseen))
         tell(done, len(asked))
     return decided(scored, seed=seed, threshold=threshold, margin=margin)
 
@@ -119,11 +137,13 @@ def decided(
         "R@10": paired_gain(*recall_at_10, seed=seed),
         _SLICED_BY: paired_gain(*ndcg, seed=seed, threshold=threshold),
     }
+    of_unseen = _gains_of({UNSEEN: [each for each in scored if each.is_unseen]}, seed)
     months = _gains_of(slices(scored, lambda each: each.month), seed)
     domains = _gains_of(slices(scored, lambda each: each.domain), seed)
     # a judge that often says "answer" leaves R@5 nothing to gain: it must only not be lost
     must_keep = {
         "R@5": gains["R@5"],
+        **of_unseen,
         **months,
         **{f"domain {name}": gain for name, gain in domains.items()},
     }
@@ -138,7 +158,7 @@ def decided(
         name: {"live": mean(old), "candidate": mean(new), **as_facts(gains[name])}
         for name, (new, old) in (("R@5", recall), ("R@10", recall_at_10), (_SLICED_BY, ndcg))
     }
-    figures["slices"] = {month: as_facts(gain) for month, gain in months.items()}
+    figures["slices"] = {name: as_facts(gain) for name, gain in (of_unseen | months).items()}
     figures["domains"] = [{"name": name, **as_facts(gain)} for name, gain in domains.items()]
     return Comparison(promoted, len(scored), figures)
 

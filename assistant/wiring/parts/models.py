@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
     from agents.retrieval.relevance import Relevance
+    from agents.retrieval.reranker import Reranker
     from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
 
@@ -48,6 +49,9 @@ _OF_SERVERS = ("top_p", "seed", "reasoning_effort")  # settings that are sent as
 
 def _has_llamacpp() -> bool:
     return find_spec("xllamacpp") is not None
+
+
+_MIN_JUDGED_TOLD = 17  # by the reader, where what was told comes first; chosen on dev (docs/experiments.md)
 
 
 class Models:
@@ -317,6 +321,26 @@ class Models:
             offline=self.given.offline,
         )
         return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.given.settings.encoder.threads))
+
+    @property
+    def reranker(self) -> Reranker:
+        """Orders what was found."""
+        from agents.retrieval.reader_judge import READER_USELESS_BELOW
+        from agents.retrieval.reranker import Reranker
+
+        reranking = self.given.settings.reranking
+        reads = reranking.judge == "reader"
+        is_set = self.given.settings.origin("reranking.min_judged") != DEFAULT
+        return Reranker(
+            self.judge,
+            schedule=reranking.schedule,
+            budget=reranking.budget,
+            min_judged=reranking.min_judged,
+            min_judged_told=_MIN_JUDGED_TOLD if reads and not is_set else 0,
+            order="classes" if reranking.order == "classes" else "mixed",
+            relevance=lambda: self.relevance,
+            useless_below=READER_USELESS_BELOW if reads else 0.0,
+        )
 
     @property
     def judge_of_candidates(self) -> Judge:

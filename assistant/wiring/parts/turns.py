@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from assistant.settings.config import DEFAULT
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import Search
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tokens
     from agents.dialogue.reply_writer import ReplyWriter
-    from agents.retrieval.reranker import Reranker
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
     from stores.database.tables import Turn
-
-_MIN_JUDGED_TOLD = 17  # by the reader, where what was told comes first; chosen on dev (docs/experiments.md)
 
 
 class Turns:
@@ -83,26 +79,6 @@ class Turns:
         return partial(cut, whole_up_to_words=200)
 
     @property
-    def reranker(self) -> Reranker:
-        """Orders what was found."""
-        from agents.retrieval.reader_judge import READER_USELESS_BELOW
-        from agents.retrieval.reranker import Reranker
-
-        reranking = self.given.settings.reranking
-        reads = reranking.judge == "reader"
-        is_set = self.given.settings.origin("reranking.min_judged") != DEFAULT
-        return Reranker(
-            self._models.judge,
-            schedule=reranking.schedule,
-            budget=reranking.budget,
-            min_judged=reranking.min_judged,
-            min_judged_told=_MIN_JUDGED_TOLD if reads and not is_set else 0,
-            order="classes" if reranking.order == "classes" else "mixed",
-            relevance=lambda: self._models.relevance,
-            useless_below=READER_USELESS_BELOW if reads else 0.0,
-        )
-
-    @property
     def _memory_talk(self) -> MemoryTalk:
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
@@ -116,7 +92,7 @@ class Turns:
                 seconds=self.given.settings.answer.rewrite_milliseconds / 1000,
                 only_states=lambda message: self._models.sorter.sorted(message).only_states,
             ),
-            reranker=self.reranker,
+            reranker=self._models.reranker,
             cut=self._cut,
             history_turns=self.given.settings.answer.history_turns,
             settled=self._stores.claims.settled_words,

@@ -29,6 +29,7 @@ UNTRAINED = "untrained"  # in place of a version: questions are encoded as passa
 def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
     """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
     from assistant.learning.held_out.retrieval import compare
+    from assistant.learning.recipes.relevance.recipe import lessons_of as relevance_lessons
     from stores.learning.lesson_domains import lesson_domains
 
     version, learning, side = (
@@ -50,14 +51,18 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
             else parts.search.with_queries_by(base, folder)
         )
         held_out = [lesson for lesson in lessons if lesson.is_held_out]
+        reranker = parts.models.reranker
+        by_model = parts.given.settings.reranking.judge == "model"  # which would be asked for each candidate
         found = compare(
-            held_out,
+            lessons,
             domains=lesson_domains(parts.stores.database, held_out),
             live=parts.search.searching.retriever,
             candidate=candidate.retriever,
             spaces=base.spaces,
             candidate_spaces=candidate.spaces,
             judge=parts.models.judge_of_candidates,
+            said=relevance_lessons(parts).helping({lesson.turn_id for lesson in held_out}),
+            in_order=lambda question, some: some if by_model else reranker.rerank(question, some).order,
             tell=tell,
             **how_compared(learning),
         )
