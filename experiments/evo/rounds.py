@@ -46,6 +46,7 @@ class Method:
     labels: Literal["gold", "own"] = "gold"
     threshold: float | None = None  # τ of own labels; none: found on the holdout
     judge: float | None = None  # accuracy of each of two judges; none: what is unsure is dropped
+    most: int = 3  # the larger class of a round has at most so many times the others
 
 
 METHODS: Mapping[str, Method] = {
@@ -53,9 +54,11 @@ METHODS: Mapping[str, Method] = {
     "multi sft": Method(loss="sft"),
     "multi sft, replay": Method(loss="sft", alpha=0.5),
     "multi dpo": Method(),
+    "multi dpo, even": Method(most=1),
     "replay .5": Method(alpha=0.5),
     "replay .7": Method(alpha=0.7),
     "cautious .8": Method(labels="own", judge=0.8),
+    "cautious .8, even": Method(labels="own", judge=0.8, most=1),
     "cautious .5": Method(labels="own", judge=0.5),
     "ungated .8": Method(labels="own", judge=0.8, threshold=2.0),
     "unvoted": Method(labels="own"),
@@ -75,7 +78,6 @@ class Training:
     beta: float = 0.2
     clip: float = 1.0
     warm_up: float = 0.1  # of the steps
-    most: int = 3  # the larger class of a round has at most so many times the others
 
 
 START = Training(epochs=4, batch=16)  # M_0: chosen on the holdout of hotpotqa and fever
@@ -102,7 +104,7 @@ class Round:
 
 def started(policy: Policy, stream: Stream, *, seed: int, training: Training = START) -> None:
     """M_0: cross-entropy on the labelled start."""
-    labels = capped([item.label for item in stream.start], most=training.most, seed=seed)
+    labels = capped([item.label for item in stream.start], most=Method().most, seed=seed)
     told = preferences(Method(loss="sft"), table(policy, stream.start), stream.start, labels, seed=seed)
     for _ in train(policy, told, Method(loss="sft"), training, seed=seed):
         pass
@@ -126,7 +128,7 @@ def play(
         if method.loss != "none":
             labels, found.labelling = labelled(method, policy, before, items, stream.holdout, judges)
             if method.mode == "label":
-                labels = capped(labels, most=training.most, seed=seed + number)
+                labels = capped(labels, most=method.most, seed=seed + number)
             new = preferences(method, before, items, labels, seed=seed + number)
             kept, old = replayed(new, history, alpha=method.alpha, seed=seed + number)
             history.append(new)
