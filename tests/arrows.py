@@ -34,7 +34,6 @@ assistant.search: agents.base agents.dialogue agents.retrieval assistant.process
     stores.base stores.database stores.search stores.vectors
 stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
 stores.learning: stores.base stores.conversation stores.database stores.search
-    stores.words
 agents.backends: agents.answering agents.base agents.languages agents.prompts agents.retrieval stores.base
 agents.models.exporters: agents.base agents.models agents.models.encoders agents.models.networks stores.base
 assistant.learning.recipes: agents.models.exporters stores.base

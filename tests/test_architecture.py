@@ -25,7 +25,7 @@ MOST_LINES = {
     "assistant/learning": 6900,  # 690 more: the recipe of relevance; the newest block judges, by chance
     "assistant/replay": 4160,
     "training": 5825,  # 160 more from replay and agents, and 355, the fit of relevance
-    "experiments": 1690,  # 140 more: a stream of confirmed citations
+    "experiments": 2880,  # 1,330 more: rounds of preferences, a stream of confirmed citations
     "benchmarks": 14431,
     "tests": 62750,  # 895 more: what teaches the order, its rounds, the newest block
 }

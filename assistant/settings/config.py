@@ -317,7 +317,7 @@ class LearningSettings:
     in_chat: bool = True  # an open chat learns in the background; false leaves it to `vouch train`
     fewest_lessons: int = 100  # without which no round is begun; by itself: 30 held out with an answer too
     new_lessons: int = 100  # judged since the last round, with which one starts automatically
-    hours: float = 24.0  # since the last round, after which one begins with fewer; 0 is never
+    hours: float = 0.0  # since the last round, after which one begins with fewer; 0 is never
     update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size
     both_up_to: int = 50_000  # passages up to which auto trains both sides: they are all encoded anew
     epochs: int = 4  # times that each lesson is seen, at most

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -35,7 +36,6 @@ from stores.database.tables import (
     known_id,
 )
 from stores.learning.teachers import one_user, teachers_in
-from stores.words.lexical import tokens
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 
@@ -140,7 +140,7 @@ class Lesson:
     @property
     def words(self) -> frozenset[str]:
         """Of the question."""
-        return frozenset(tokens(self.question))
+        return words_of(self.question)
 
 
 @dataclass(frozen=True)
@@ -261,6 +261,11 @@ def tells_when_to_end(question: str) -> bool:
 def unit_of(question: str) -> str:
     """The same for all who ask this."""
     return " ".join(question.casefold().split())
+
+
+def words_of(question: str) -> frozenset[str]:
+    """By which a question is told to repeat another one."""
+    return frozenset(re.findall(r"\w+", question.casefold()))
 
 
 def teaches(after: int = 0) -> tuple[ColumnElement[bool], ...]:

@@ -43,10 +43,10 @@ from stores.learning.lessons import (
     tells_when_to_end,
     texts_learned_from,
     unit_of,
+    words_of,
 )
 from stores.learning.seeing_rounds import turns_behind
 from stores.learning.teachers import teachers_in
-from stores.words.lexical import tokens
 
 _TURNS_AT_ONCE = 500
 
@@ -96,7 +96,7 @@ class RelevanceLesson:
     @property
     def words(self) -> frozenset[str]:
         """Of the question."""
-        return frozenset(tokens(self.question))
+        return words_of(self.question)
 
     @property
     def passages(self) -> tuple[int, ...]:

@@ -170,7 +170,8 @@ def command(
 ) -> int:
     """Learn from use: to find better, to reply better over knowledge bases, to understand follow-ups better.
 
-    A candidate goes live only if it is better at 95 % on what was held out, and worse on no part of it.
+    A candidate goes live only if it is better on the newest lessons, hardly by chance, and on no part surely
+    worse.
 
     \b
     Examples:

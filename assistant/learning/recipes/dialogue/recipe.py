@@ -76,7 +76,7 @@ DIALOGUE = Recipe(
     gains="reply better over knowledge bases",
     what_is_a_lesson="Every reply over a knowledge base that was rated good or corrected is a lesson, among "
     "several users only a curator's over a shared one.",
-    promoted_if="BLEU and Entity-F1 together gain{more} at 95 %, on {fewest}+ replies, "
+    promoted_if="BLEU and Entity-F1 together gain{more}, hardly by chance, on {fewest}+ replies, "
     "and neither, the share of sound replies or a knowledge base drops more than {margin}",
     lessons=lessons_of,
     over=over,

@@ -68,7 +68,7 @@ ENTITIES = Recipe(
     gains="find what you mean in knowledge bases better",
     what_is_a_lesson="Every reply over a knowledge base that tells of an entity and was rated good or "
     "corrected is a lesson, among several users only a curator's over a shared one.",
-    promoted_if="MRR gains{more} at 95 %, on {fewest}+ replies, and R@5 drops at most {margin}",
+    promoted_if="MRR gains{more}, hardly by chance, on {fewest}+ replies, and R@5 drops at most {margin}",
     lessons=lessons_of,
     over=over,
     chance_of="the right entity",

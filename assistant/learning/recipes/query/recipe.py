@@ -134,7 +134,7 @@ QUERY = Recipe(
     gains="understand follow-up questions better",
     what_is_a_lesson="Every question behind others for which an answering passage was found is a lesson, as "
     "long as the database has one user.",
-    promoted_if="MRR gains{more} at 95 %, on {fewest}+ follow-ups, and R@5 drops at most {margin}",
+    promoted_if="MRR gains{more}, hardly by chance, on {fewest}+ follow-ups, and R@5 drops at most {margin}",
     lessons=lessons_of,
     over=over,
     chance_of="choice and word",

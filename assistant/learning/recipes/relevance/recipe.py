@@ -99,7 +99,7 @@ RELEVANCE = Recipe(
     gains="put first what helps you",
     what_is_a_lesson="Every question is a lesson for which a passage or the answer was rated good, or from "
     "whose sure answer its user went on without a word against it; among several users only a curator's.",
-    promoted_if="nDCG@10 gains{more} at 95 %, on {fewest}+ questions, "
+    promoted_if="nDCG@10 gains{more}, hardly by chance, on {fewest}+ questions, "
     "and R@5, each month, documents and what users told drop at most {margin}",
     lessons=lessons_of,
     over=over,

@@ -1,0 +1,11 @@
+"""A pointwise reranker that learns over four rounds: the experiments of EVO-Reranker, at a small size.
+
+__main__      python -m experiments.evo --sets hotpotqa --data DATA --work DIR
+sets          six data sets as a labelled start and four rounds
+policy        what is trained: a small cross-encoder over cached states
+label_model   the same over the label strings of a causal language model
+judges        simulated judges, the threshold and the temperature
+rounds        the protocol: measured before anything is learned, then trained
+measures      accuracy, F1, forgetting, MRR, nDCG@5
+broken_lists  why learning by labels breaks the order of a list: python -m experiments.evo.broken_lists
+"""

@@ -1,0 +1,69 @@
+"""Who labels what was not labelled: simulated judges, and the policy itself where it is surely right.
+
+logits of the holdout -> temperature -> threshold -> sure: own label; else a vote of judges and policy
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - as everywhere
+
+from experiments.evo.sets import Item
+
+WANTED = 0.95  # of the accepted predictions are right on the holdout
+FALLBACK = 0.9  # the threshold where none reaches that
+_TEMPERATURES = (1.0, *(10 ** (n / 40) for n in range(-40, 53)))  # 0.1 to 20
+
+
+class SimulatedJudges:
+    """Judges of stated accuracies, who err together where an item is hard; they know the truth, apart.
+
+    Judge k is right where √ρ z + √(1 - ρ) e_k < Φ⁻¹(p_k); z is the item's, e_k the judge's, both normal. A
+    wrong one names any other label. What a judge says of an item never changes.
+    """
+
+    def __init__(
+        self, accuracies: Sequence[float], truth: Mapping[str, int], labels: int, *, rho: float, seed: int = 0
+    ) -> None:
+        self._accuracies, self._truth, self._labels = accuracies, truth, labels
+        self._rho, self._seed = rho, seed
+        self.asked = 0  # candidates
+
+    def votes(self, item: Item) -> list[int]:
+        self.asked += 1
+        shared = random.Random(f"{self._seed} {item.id}").gauss()
+        return [self._said(number, item, shared) for number in range(len(self._accuracies))]
+
+    def _said(self, judge: int, item: Item, shared: float) -> int:
+        rng = random.Random(f"{self._seed} {item.id} {judge}")
+        noise = self._rho**0.5 * shared + (1 - self._rho) ** 0.5 * rng.gauss()
+        right = self._truth[item.id]
+        if noise < NormalDist().inv_cdf(self._accuracies[judge]):
+            return right
+        return rng.choice([label for label in range(self._labels) if label != right])
+
+
+def fitted_temperature(logp: Tensor, gold: Tensor) -> float:
+    """T above 0 that makes the labels likeliest: argmin NLL(softmax(logp / T)); 1 is among those tried.
+
+    logp: (N, C) of the holdout. gold: (N,).
+    """
+    return min(_TEMPERATURES, key=lambda t: F.cross_entropy(logp.double() / t, gold).item())
+
+
+def fitted_threshold(logp: Tensor, gold: Tensor, *, wanted: float = WANTED) -> float:
+    """The smallest τ from where on so many of the predictions are right; FALLBACK where there is none.
+
+    logp: (N, C) of the holdout, by the temperature. gold: (N,).
+    """
+    confidence, predicted = logp.softmax(1).max(1)
+    thresholds: list[float] = sorted(set(confidence.tolist()))
+    for threshold in thresholds:
+        accepted = confidence >= threshold
+        if (predicted == gold)[accepted].double().mean() >= wanted:
+            return threshold
+    return FALLBACK

@@ -1,0 +1,91 @@
+"""A policy over label strings: a causal language model, of which adapters are trained.
+
+    text, question -> prompt -> log-probability of each label string behind it
+
+log pi(y|x) is the sum over the tokens of the label, its space included, without an end token. The adapters
+are never switched off: the reference is the table that they gave when the round began, not the base model's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from agents.models.networks.causal_lm import Batch, load, logits_of, with_adapters
+from experiments.evo.sets import Item
+
+
+class LabelModel:
+    """See `Policy`.
+
+    labels: as they are written. first_token: only the first token of each is read, one pass for all labels;
+    they have to differ in it. A prompt that is too long loses its beginning.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        labels: Sequence[str],
+        *,
+        rank: int = 16,
+        first_layer: int = 0,
+        first_token: bool = False,
+        most_tokens: int = 256,
+        seed: int = 0,
+    ) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.model = with_adapters(load(path), rank=rank, alpha=2 * rank, first_layer=first_layer)
+        self.model.network.eval()  # gradients flow, and nothing is dropped
+        self._names, self._most = labels, most_tokens
+        self._labels: list[list[int]] = [self._cut(f" {label}") for label in labels]
+        if first_token:
+            self._labels = [ids[:1] for ids in self._labels]
+            if len({ids[0] for ids in self._labels}) < len(labels):
+                raise ValueError(f"{', '.join(labels)} do not differ in their first tokens")
+        self._is_one_pass = first_token
+
+    def logp(self, items: Sequence[Item]) -> Tensor:
+        prompts = [self._cut(prompt(item, self._names)) for item in items]
+        if self._is_one_pass:
+            batch = self._batch([(ids, self._labels[0]) for ids in prompts])
+            said = logits_of(self.model, batch).log_softmax(1)  # (N, v): each behind its prompt
+            return said[:, [ids[0] for ids in self._labels]]
+        batch = self._batch([(ids, label) for ids in prompts for label in self._labels])
+        said = logits_of(self.model, batch).log_softmax(1)
+        of_tokens = said.gather(1, batch.ids[batch.written][:, None])[:, 0]
+        rows = batch.written.nonzero()[:, 0]
+        summed = torch.zeros(len(batch.ids)).index_add(0, rows, of_tokens)
+        return summed.view(len(items), len(self._labels))
+
+    def parameters(self) -> Iterable[nn.Parameter]:
+        return self.model.trained.values()
+
+    def snapshot(self) -> dict[str, Tensor]:
+        return {name: value.detach().clone() for name, value in self.model.trained.items()}
+
+    @torch.no_grad()
+    def restore(self, state: dict[str, Tensor]) -> None:
+        for name, value in self.model.trained.items():
+            value.copy_(state[name])
+
+    def _cut(self, text: str) -> list[int]:
+        ids: list[int] = self.model.tokenizer(text, add_special_tokens=False).input_ids
+        return ids
+
+    def _batch(self, rows: Sequence[tuple[list[int], list[int]]]) -> Batch:
+        """Padded on the right; the label's tokens are those that are looked at."""
+        texts = [[*read[len(label) - self._most :], *label] for read, label in rows]
+        length = max(map(len, texts))
+        ids = torch.tensor([text + [0] * (length - len(text)) for text in texts])
+        places, ends = torch.arange(length), torch.tensor([len(text) for text in texts])[:, None]
+        begins = ends - torch.tensor([len(label) for _, label in rows])[:, None]
+        return Batch(ids, (places < ends).long(), (places >= begins) & (places < ends))
+
+
+def prompt(item: Item, labels: Sequence[str]) -> str:
+    """What the label is written behind."""
+    return f"{item.text}\n\n{item.asked}\nAnswer by the text above, {' or '.join(labels)}.\nAnswer:"
