@@ -34,7 +34,7 @@ def test_what_repeats_an_earlier_question_teaches() -> None:
     asked = [
         lesson(1, "When does the small room open on Sundays?"),
         lesson(2, "when does the  SMALL room open on sundays?"),
-        lesson(3, "When does the small room open on Sundays then?"),
+        lesson(3, "On Sundays, when does the small room open?"),
         lesson(4, "When does the large hall open in winter?"),
     ]
     assert judging(asked, behind=1) == [4]

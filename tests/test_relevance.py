@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Verdict
-from agents.retrieval.relevance import NAMES, SHIPPED, UNJUDGED, Relevance, Weights, features, fixed_mix
+from agents.retrieval.feature_names import NAMES
+from agents.retrieval.relevance import SHIPPED, UNJUDGED, Relevance, Weights, features, fixed_mix
 from assistant.terminal.facts.answer_lines import moved_line
 from stores.database.tables import Turn
 

@@ -22,8 +22,17 @@ from test_lessons import found_in_order, judged
 
 from agents.base.interfaces import Candidate
 from agents.losses.preference import replayed
-from agents.retrieval.relevance import FILE, NAMES, Relevance, UnknownWeights, Weights, fixed_mix
-from assistant.learning.held_out.orders import DOCUMENTS, TOLD, compare
+from agents.retrieval.feature_names import NAMES
+from agents.retrieval.relevance import FILE, Relevance, UnknownWeights, Weights, fixed_mix
+from assistant.learning.held_out import orders
+from assistant.learning.held_out.orders import (
+    DOCUMENTS,
+    TOLD,
+    WITH_ANSWERS,
+    compare,
+    known_questions,
+    mrr_of_known,
+)
 from assistant.learning.newest_block import marked
 from assistant.learning.recipes.from_shipped import SERVED
 from assistant.learning.recipes.relevance.from_use import (
@@ -289,6 +298,21 @@ def test_weights_that_surely_order_better_are_promoted() -> None:
     assert not compare([], MIX, better, seed=1).promotion.is_promoted
 
 
+def test_weights_that_answer_worse_what_is_known_are_refused_whatever_users_said() -> None:
+    turned = Relevance(Weights({"judged": -1.0, "found": -1.0, "named": 9.0}), MIX.documents)
+    found = compare([lesson(number) for number in range(200)], MIX, turned, seed=1)
+    assert found.figures["nDCG@10"]["gain"] > 0.3
+    assert not found.promotion.is_promoted
+    assert f"points on {WITH_ANSWERS} ({len(known_questions())} questions)" in found.promotion.reason
+
+
+def test_what_is_known_is_ordered_as_in_a_turn() -> None:
+    first = known_questions()[0]
+    assert first.rows.shape == (len(first.told), len(NAMES))
+    assert all(each.right.any() for each in known_questions())
+    assert mrr_of_known(fixed_mix(0.5)) > max(mrr_of_known(fixed_mix(0.0)), mrr_of_known(fixed_mix(1.0)))
+
+
 def test_documents_may_not_lose_what_messages_gain() -> None:
     wrong = Relevance(Weights({**MIX.messages.named, "named": 1.0}), Weights({"found_first": 1.0}))
     first = [lesson(number, kind="document") for number in range(40)]
@@ -361,8 +385,9 @@ def trained_in_use(assistant: Assistant) -> dict[str, str]:
 
 
 @pytest.fixture
-def pier(tmp_path: Path) -> Iterator[Pier]:
+def pier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pier]:
     made = Pier(tmp_path)
+    monkeypatch.setattr(orders, "mrr_of_known", lambda relevance: 0.5)  # lessons all alike lose elsewhere
     with closing(made.assistant):
         yield made
 

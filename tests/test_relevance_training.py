@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.retrieval.relevance import NAMES, Relevance
+from agents.retrieval.feature_names import NAMES
+from agents.retrieval.relevance import Relevance
 from training.relevance import MIX, SIGNALS, Ranking, fitted
 
 

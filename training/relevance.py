@@ -31,7 +31,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agents.retrieval.relevance import NAMES, Relevance, Weights, features, fixed_mix, is_told
+from agents.retrieval.feature_names import NAMES
+from agents.retrieval.relevance import Relevance, Weights, features, fixed_mix, is_told
 from assistant.learning.held_out.bootstrap import interval
 from assistant.replay.runs.replay_assistant import FILLED_AT
 from assistant.replay.storage.data_set_store import Names, filled
@@ -184,6 +185,7 @@ SETS: Mapping[str, Callable[[Path], ReplaySet]] = {
 OF_TOLD = ("everyday train",)
 OF_DOCUMENTS = ("documents train", "doc2dial train")
 CHOSEN_ON = ("everyday dev", "documents dev", "both dev")
+KNOWN_OF = ("everyday dev", "documents dev")
 MIX = fixed_mix(0.5)
 
 
@@ -308,12 +310,15 @@ def main() -> None:
     parser.add_argument("--choose", action="store_true", help="print what was tried, on the dev parts")
     parser.add_argument("--test", nargs="+", default=(), choices=SETS, help="report these sets as well")
     parser.add_argument("--out", type=Path, help="write the weights here")
+    parser.add_argument("--known", type=Path, help="write the questions that no candidate may lose on here")
     told = parser.parse_args()
     told.work.mkdir(parents=True, exist_ok=True)
     of = partial(rankings, data=told.data, work=told.work)
     if told.choose:
         choose(of)
         return
+    if told.known is not None:
+        write_known(told.known, [ranking for name in KNOWN_OF for ranking in of(name)])
     relevance = Relevance(fitted([of(name) for name in OF_TOLD], TRIED[CHOSEN], PENALTY), MIX.documents)
     if told.out is not None:
         told.out.write_text(json.dumps(relevance.as_record(), indent=1) + "\n", encoding="utf-8")
@@ -322,6 +327,19 @@ def main() -> None:
     for name in (*CHOSEN_ON, *told.test):
         for part, found in _parts(name, of(name)).items():
             print(report(part, found, relevance), flush=True)
+
+
+def write_known(file: Path, found: Sequence[Ranking]) -> None:
+    """As assistant/learning/held_out/orders.py reads it: those with an answer among their candidates."""
+    known = [r for r in found if (r.evidence >= 0).any()]
+    np.savez_compressed(
+        file,
+        rows=np.concatenate([r.rows for r in known]).astype(np.float16),
+        told=np.concatenate([r.told for r in known]),
+        asks=np.concatenate([r.asks for r in known]),
+        right=np.concatenate([r.evidence >= 0 for r in known]),
+        counts=[len(r.told) for r in known],
+    )
 
 
 def _parts(name: str, found: Sequence[Ranking]) -> dict[str, list[Ranking]]:

@@ -17,40 +17,21 @@ from typing import Any, NamedTuple
 
 from agents.base.fusion import normalised
 from agents.base.interfaces import Candidate, Verdict
+from agents.retrieval.feature_names import FEATURES, NAMES
 from agents.retrieval.retriever import asks_when, is_named, replies, speaker, tells_time
 from stores.base.errors import VouchError
 from stores.words.lexical import tokens
 
 FILE = "relevance.json"  # in a folder of trained weights
-SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "relevance" / FILE
+_FOLDER = Path(__file__).parents[1] / "models" / "weights" / "relevance"
+SHIPPED = _FOLDER / FILE
+KNOWN = _FOLDER / "known.npz"  # questions with known answers; training/relevance.py writes it
 UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 _MOST_LOG_ODDS = 5.0  # of a verdict, either way
 _TOLD = 3  # of what moved a candidate, at most
 _KINDS = "messages", "documents"
 _LONG = 200  # words, from which on a passage counts as long
 
-FEATURES: Mapping[str, str] = {  # name, and how a person is told of it; each is -1 to 1
-    "judged": "how the reader judged it",
-    "found": "the search score",  # 0 to 1 over the candidates
-    "judged_surely": "how surely the reader judged it",  # log-odds, cut off at 5 and divided by that
-    "unjudged": "that nobody judged it",
-    "judged_first": "its place among what was judged",  # 1 / rank
-    "found_first": "its place in the search",  # 1 / rank
-    "meaning": "its meaning",  # cosine, 0 to 1 over the candidates
-    "meaning_first": "its place by meaning",  # 1 / rank
-    "words": "its words",  # BM25, 0 to 1 over the candidates
-    "words_first": "its place by words",  # 1 / rank
-    "shared_words": "how many of the question's words it has",  # a share
-    "lift": "what stands beside it",  # what its neighbours lent it, at most 1
-    "length": "its length",  # logarithm of the words, 1 from 200 on
-    "kept": "that it is kept as a memory",
-    "named": "who says it",  # the question names its speaker
-    "reply": "that it replies to a question",
-    "time": "that it tells a time",  # where the question wants one
-    "session": "how much was found where it stands",  # a share of the search scores, without its own
-    "beside": "how what stands beside it was judged",  # the better neighbour among the candidates
-}
-NAMES = tuple(FEATURES)
 Row = tuple[float, ...]  # φ of one candidate, in the order of NAMES
 
 
@@ -77,22 +58,22 @@ class Weights:
 
     named: Mapping[str, float]
     bias: float = 0.0
-    _row: Row = field(init=False, repr=False, compare=False)
+    row: Row = field(init=False, repr=False, compare=False)  # in the order of NAMES
 
     def __post_init__(self) -> None:
         if unknown := self.named.keys() - FEATURES.keys():
             raise ValueError(f"there is no feature {', '.join(sorted(unknown))}")
         if not all(map(math.isfinite, (*self.named.values(), self.bias))):
             raise ValueError("a weight is not a finite number")
-        object.__setattr__(self, "_row", tuple(self.named.get(name, 0.0) for name in NAMES))
+        object.__setattr__(self, "row", tuple(self.named.get(name, 0.0) for name in NAMES))
 
     def score(self, row: Row) -> float:
         """w · φ + b."""
-        return sum((w * x for w, x in zip(self._row, row, strict=True)), self.bias)
+        return sum((w * x for w, x in zip(self.row, row, strict=True)), self.bias)
 
     def moved(self, row: Row, mean: Row) -> tuple[Moved, ...]:
         """What moved a candidate away from the mean, the strongest first; three at most."""
-        each = zip(NAMES, self._row, row, mean, strict=True)
+        each = zip(NAMES, self.row, row, mean, strict=True)
         found = [Moved(name, w * (x - m)) for name, w, x, m in each if w * (x - m)]
         return tuple(sorted(found, key=lambda moved: -abs(moved.by))[:_TOLD])
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
-NEAR = 0.8  # words that two questions share, of all that either has, from which one repeats the other
+NEAR = 0.9  # words that two questions share, of all that either has, from which one repeats the other
 
 
 class Dated(Protocol):

@@ -1,21 +1,30 @@
 """Candidate weights of relevance against the live ones, on questions that neither was trained on.
 
 held-out lessons -> both order what was found then -> R@5, R@10, nDCG@10 -> promoted or not
+  and questions with known answers, which come with Vouch -> MRR, which must not be lost
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from agents.base.interfaces import Candidate, Verdict
-from agents.retrieval.relevance import Relevance
+from agents.retrieval.relevance import KNOWN, Relevance
 from agents.retrieval.reranker import given_first
+from assistant.learning.held_out.bootstrap import Gain
+from assistant.learning.held_out.ranking import reciprocal_rank
 from assistant.learning.held_out.retrieval import Comparison, Scored, Side, decided, side_of
 from stores.base.passages import SHARED, Passage, own_space
 from stores.learning.relevance_lessons import RelevanceLesson
 
 TOLD, DOCUMENTS = "what users told", "documents"  # the domains
+WITH_ANSWERS = "questions with known answers"
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # nothing is ordered by when it was told
 
 
@@ -52,7 +61,39 @@ def compare(
         sides = side(lesson, live), side(lesson, candidate)
         scored.append(Scored(lesson.month, TOLD if told else DOCUMENTS, *sides))
         tell(done, len(held_out))
-    return decided(scored, seed=seed, threshold=threshold, margin=margin)
+    lost = mrr_of_known(candidate) - mrr_of_known(live)
+    known = {WITH_ANSWERS: Gain(lost, lost, lost, len(known_questions()))}  # always the same questions
+    return decided(scored, seed=seed, threshold=threshold, margin=margin, known=known)
+
+
+class Known(NamedTuple):
+    """What was found for a question whose answer is known, by the search and the reader that Vouch has."""
+
+    rows: npt.NDArray[np.float64]  # (N, D): φ, in the order found
+    told: npt.NDArray[np.bool_]  # (N,): scored by the weights of messages
+    asks: npt.NDArray[np.bool_]  # (N,): goes last
+    right: npt.NDArray[np.bool_]  # (N,): it answers
+
+
+@cache
+def known_questions() -> tuple[Known, ...]:
+    """Of the dev parts of data/everyday and data/documents; see training/relevance.py."""
+    with np.load(KNOWN) as kept:
+        ends = np.cumsum(kept["counts"])[:-1]
+        columns = (np.split(kept[name], ends) for name in Known._fields)
+        return tuple(Known(rows.astype(np.float64), *rest) for rows, *rest in zip(*columns, strict=True))
+
+
+def mrr_of_known(relevance: Relevance) -> float:
+    """Of the first that answers, 0 to 1."""
+    total = 0.0
+    for rows, told, asks, right in known_questions():
+        messages, others = (
+            rows @ np.array(each.row) + each.bias for each in (relevance.messages, relevance.documents)
+        )
+        order = np.lexsort((np.arange(len(rows)), -np.where(told, messages, others), asks))
+        total += reciprocal_rank(order.tolist(), set(np.flatnonzero(right).tolist()))
+    return total / len(known_questions())
 
 
 def side(lesson: RelevanceLesson, relevance: Relevance) -> Side:

@@ -119,12 +119,17 @@ def compare(
 
 
 def decided(
-    scored: Sequence[Scored], *, seed: int, threshold: float = 0.0, margin: float = 0.01
+    scored: Sequence[Scored],
+    *,
+    seed: int,
+    threshold: float = 0.0,
+    margin: float = 0.01,
+    known: Mapping[str, Gain] = MappingProxyType({}),
 ) -> Comparison:
-    """Promoted where the interval of the nDCG@10 gain is above zero, and R@5, months, domains hold up.
+    """Promoted where nDCG@10 gains, hardly by chance, and R@5, months, domains and what is known hold up.
 
-    Too much is more than the margin, by the mean. A month or domain of fewer than `SMALLEST_SLICE` questions
-    has no say. threshold, margin: shares, from 0 to 1.
+    See `promotion`. A month or domain of fewer than `SMALLEST_SLICE` questions has no say. threshold, margin:
+    shares, from 0 to 1. known: by name, what is gained on other questions that must not be lost.
     """
     if not scored:
         return Comparison(Promotion(False, "Refused: no held-out question has an answer."), 0)
@@ -143,6 +148,7 @@ def decided(
     # a judge that often says "answer" leaves R@5 nothing to gain: it must only not be lost
     must_keep = {
         "R@5": gains["R@5"],
+        **known,
         **of_unseen,
         **months,
         **{f"domain {name}": gain for name, gain in domains.items()},
@@ -158,7 +164,7 @@ def decided(
         name: {"live": mean(old), "candidate": mean(new), **as_facts(gains[name])}
         for name, (new, old) in (("R@5", recall), ("R@10", recall_at_10), (_SLICED_BY, ndcg))
     }
-    figures["slices"] = {name: as_facts(gain) for name, gain in (of_unseen | months).items()}
+    figures["slices"] = {name: as_facts(gain) for name, gain in {**known, **of_unseen, **months}.items()}
     figures["domains"] = [{"name": name, **as_facts(gain)} for name, gain in domains.items()]
     return Comparison(promoted, len(scored), figures)
 

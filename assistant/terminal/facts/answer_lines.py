@@ -132,7 +132,7 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
 
 def moved_line(turn: Turn, version_id: int) -> str:
     """What moved a passage most among those found for a turn; empty where that was not kept."""
-    from agents.retrieval.relevance import FEATURES
+    from agents.retrieval.feature_names import FEATURES
 
     told = turn.details.get("moved", {}).get(str(version_id), ())
     named = [f"{FEATURES[name]} ({'up' if by > 0 else 'down'})" for name, by in told if name in FEATURES]

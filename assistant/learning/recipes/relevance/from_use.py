@@ -32,7 +32,8 @@ from torch import Tensor
 
 from agents.losses.preference import BETA, Pairs, document_pairs, dpo, margins, replayed
 from agents.models.exporters.onnx_export import put_in_place
-from agents.retrieval.relevance import FILE, NAMES, Relevance, Row, Weights
+from agents.retrieval.feature_names import NAMES
+from agents.retrieval.relevance import FILE, Relevance, Row, Weights
 from assistant.learning.held_out.bootstrap import paired_gain
 from assistant.learning.held_out.ranking import ndcg_at
 from assistant.learning.recipes.from_shipped import SERVED, options_of
