@@ -22,7 +22,7 @@ MOST_LINES = {
     "agents": 13830,  # 390 more: losses of preferences, and the features of relevance
     "assistant": 41000,  # 775 more: the order learns from use; the newest lessons judge, by chance
     "assistant/terminal": 15160,
-    "assistant/learning": 6900,  # 690 more: the recipe of relevance; the newest block judges, by chance
+    "assistant/learning": 6910,  # 690 more: the recipe of relevance; the newest block judges, by chance
     "assistant/replay": 4160,
     "training": 5850,  # 160 more from replay and agents, and 380, the fit of relevance
     "experiments": 2880,  # 1,330 more: rounds of preferences, a stream of confirmed citations

@@ -6,16 +6,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agents.retrieval.relevance import FILE, Relevance, features, is_told
-from assistant.learning.held_out.orders import candidates_of, compare
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import Further
 from assistant.wiring.parts import trained
 from stores.database.tables import Round
 from stores.learning.relevance_lessons import RelevanceLesson, RelevanceLessons
+
+if TYPE_CHECKING:
+    from agents.retrieval.relevance import Relevance
 
 PROGRAM = "assistant.learning.recipes.relevance.from_use"
 _LOOKED_BACK = 1_000  # rounds of all recipes
@@ -33,6 +34,9 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
         return further.on(folder, rows_of(start, shown, ends), **how)
 
     def compared(folder: Path, some: Sequence[RelevanceLesson], tell: Callable[[int, int], None]) -> Compared:
+        from agents.retrieval.relevance import FILE, Relevance
+        from assistant.learning.held_out.orders import compare
+
         held_out = [lesson for lesson in some if lesson.is_held_out]
         both = parts.models.relevance, Relevance.read(folder / FILE)
         return of_round(compare(held_out, *both, tell=tell, **how_compared(learning)), learning)
@@ -72,6 +76,9 @@ def rows_of(
     start: Relevance, lessons: Sequence[RelevanceLesson], ends: Sequence[int]
 ) -> Iterator[Mapping[str, Any]]:
     """The weights of before any round, then a lesson each. ends: the last turns of earlier steps."""
+    from agents.retrieval.relevance import features, is_told
+    from assistant.learning.held_out.orders import candidates_of
+
     yield start.as_record()
     for lesson in lessons:
         found, verdicts = candidates_of(lesson)
