@@ -20,12 +20,12 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 18560,  # 385 more: which candidates helped their users; lessons judge by their time
     "agents": 13830,  # 390 more: losses of preferences, and the features of relevance
-    "assistant": 41000,  # 775 more: the order learns from use; the newest lessons judge, by chance
+    "assistant": 41030,  # 775 more: the order learns from use; the newest lessons judge, by chance
     "assistant/terminal": 15160,
-    "assistant/learning": 6910,  # 690 more: the recipe of relevance; the newest block judges, by chance
+    "assistant/learning": 6920,  # 690 more: the recipe of relevance; the newest block judges, by chance
     "assistant/replay": 4160,
     "training": 5850,  # 160 more from replay and agents, and 380, the fit of relevance
-    "experiments": 2880,  # 1,330 more: rounds of preferences, a stream of confirmed citations
+    "experiments": 3020,  # 1,470 more: rounds of preferences, streams and months of confirmed citations
     "benchmarks": 14431,
     "tests": 63050,  # 1,195 more: what teaches the order, its rounds, rounds of preferences, the newest block
 }

@@ -201,6 +201,8 @@ def test_the_steps_are_the_rounds_that_the_live_weights_come_from() -> None:
 
     rows = [promoted("c", "a", 30), promoted("b", "a", 20), promoted("a", None, 10)]
     assert steps_behind(rows, "c") == [10, 30]
+    rows[0].settings["judged_behind"] = 25  # those behind it judged, and taught nothing yet
+    assert steps_behind(rows, "c") == [10, 25]
     assert steps_behind(rows, "b") == [10, 20]
     assert steps_behind(rows, SHIPPED) == steps_behind(rows, None) == []
     assert steps_behind([promoted("a", None, 0)], "a") == []  # something was taken back

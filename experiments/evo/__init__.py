@@ -7,5 +7,7 @@ label_model   the same over the label strings of a causal language model
 judges        simulated judges, the threshold and the temperature
 rounds        the protocol: measured before anything is learned, then trained
 measures      accuracy, F1, forgetting, MRR, nDCG@5
+stream        the recipe of relevance on a stream of citations: python -m experiments.evo.stream
+month         months of use through the gate: python -m experiments.evo.month
 broken_lists  why learning by labels breaks the order of a list: python -m experiments.evo.broken_lists
 """

@@ -35,7 +35,7 @@ from agents.models.exporters.onnx_export import put_in_place
 from agents.retrieval.feature_names import NAMES
 from agents.retrieval.relevance import FILE, Relevance, Row, Weights
 from assistant.learning.held_out.bootstrap import paired_gain
-from assistant.learning.held_out.ranking import ndcg_at
+from assistant.learning.held_out.ranking import ndcg_at, success_at
 from assistant.learning.recipes.from_shipped import SERVED, options_of
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, run, workplace
 
@@ -83,10 +83,20 @@ class Question:
 
     def ndcg(self, relevance: Relevance) -> float:
         """nDCG@10 of its order by these weights."""
+        return ndcg_at(self._order(relevance), dict.fromkeys(self._helping, 1.0), 10)
+
+    def recall(self, relevance: Relevance, depth: int) -> float:
+        """1 where something that helps is among the first of its order by these weights."""
+        return success_at(self._order(relevance), self._helping, depth)
+
+    @property
+    def _helping(self) -> list[str]:
+        return [str(place) for place, helps in enumerate(self.helps) if helps]
+
+    def _order(self, relevance: Relevance) -> list[str]:
         each = zip(self.asks, self.told, self.rows, strict=True)
         keys = [(asks, -relevance.of(told=told).score(row)) for asks, told, row in each]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        return ndcg_at([*map(str, order)], {str(i): 1.0 for i, helps in enumerate(self.helps) if helps}, 10)
+        return [str(place) for place in sorted(range(len(keys)), key=keys.__getitem__)]
 
 
 def read_lessons(file: Path) -> tuple[Relevance, list[Question]]:

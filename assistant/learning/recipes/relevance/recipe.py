@@ -60,14 +60,14 @@ def lessons_of(parts: Parts) -> RelevanceLessons:
 
 
 def steps_behind(rounds: Sequence[Round], live: str | None) -> list[int]:
-    """The last turn that each round knew which the live weights come from, oldest first.
+    """The last turn that each round was taught by which the live weights come from, oldest first.
 
     Where something of them was taken back, there is none: all is learned in one step then.
     """
     made = {row.figures.get("version"): row for row in rounds if row.state == "promoted"}
     found: list[int] = []
     while (row := made.pop(live, None)) is not None and (last := int(row.settings.get("last_turn", 0))):
-        found.append(last)
+        found.append(int(row.settings.get("judged_behind", last)))
         live = row.settings["live"]
     return found[::-1]
 
