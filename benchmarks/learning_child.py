@@ -92,25 +92,51 @@ def make_world(folder: Path, encoder: Path) -> None:
     ann = stores.journal.user_id("ann")
     for word in WORDS:
         stores.add(ann, fixtures.document(word, f"the {word} is on the table"))
-    by_word = {text.split()[1]: found for found, text in stores.texts().items()}
-    for number in range(QUESTIONS):
+    _ask(stores, ask, range(QUESTIONS))
+    _encode(stores, version)
+    EncoderVersions(stores.database).make_live(EncoderVersion(version, str(folder / "mean"), DIMENSION))
+    stores.database.close()
+
+
+def ask_more(folder: Path) -> None:
+    """New questions, as those that judged a candidate judge no other."""
+    ask, fixtures = import_module("test_lessons").ask, import_module("store_fixtures")
+    stores = fixtures.Stores.over(Database.at(folder))
+    _ask(stores, ask, range(QUESTIONS, QUESTIONS + 10))
+    with stores.database.reading() as sql:
+        versions = {row.encoder_version for row in sql.query(PassageVector)}
+    for version in versions:
+        _encode(stores, version)
+    stores.database.close()
+
+
+def _encode(stores: Any, version: str) -> None:
+    """Vectors at random, of what has none."""
+    random = np.random.default_rng(5)
+    with stores.database.writing() as sql:
+        known = {row.version_id for row in sql.query(PassageVector).filter_by(encoder_version=version)}
+        for row in sql.query(PassageVersion).all():
+            drawn = random.standard_normal(DIMENSION).astype(np.float32)
+            if row.id not in known:
+                sql.add(
+                    PassageVector(
+                        version_id=known_id(row.id),
+                        space=row.space,
+                        encoder_version=version,
+                        vector=vector_bytes(drawn / np.linalg.norm(drawn)),
+                    )
+                )
+
+
+def _ask(stores: Any, ask: Callable[..., int], numbers: Sequence[int]) -> None:
+    ann, by_word = stores.journal.user_id("ann"), {}
+    for found, text in stores.texts().items():
+        if text.split()[2:] == ["is", "on", "the", "table"]:
+            by_word[text.split()[1]] = found
+    for number in numbers:
         right, wrong = WORDS[number % 10], WORDS[(number + 3) % 10]
         verdicts = [(by_word[wrong], "irrelevant"), (by_word[right], "answer")]
         ask(stores, ann, verdicts, question=f"where is the {right} {number}?")
-    random = np.random.default_rng(5)
-    with stores.database.writing() as sql:
-        for row in sql.query(PassageVersion).all():
-            drawn = random.standard_normal(DIMENSION).astype(np.float32)
-            sql.add(
-                PassageVector(
-                    version_id=known_id(row.id),
-                    space=row.space,
-                    encoder_version=version,
-                    vector=vector_bytes(drawn / np.linalg.norm(drawn)),
-                )
-            )
-    EncoderVersions(stores.database).make_live(EncoderVersion(version, str(folder / "mean"), DIMENSION))
-    stores.database.close()
 
 
 class Points:

@@ -36,7 +36,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from benchmarks.durable_checks import NotDurable, require
-from benchmarks.learning_child import CANDIDATE_FILES, WHO, Life, make_world
+from benchmarks.learning_child import CANDIDATE_FILES, WHO, Life, ask_more, make_world
 from stores.base.clock import now
 from stores.database.database import Database
 from stores.database.tables import PassageVector, Round, Turn
@@ -139,6 +139,7 @@ def world(folder: Path, nursery: Nursery, side: str) -> Iterator[World]:
     make_world(base, folder / "mean")
     first = nursery.run(Life(str(base), FIRST_SEED, side=side))
     require(first.end.get("state") == "promoted", f"the first round: {first.failed or first.end}")
+    ask_more(base)
     shutil.copytree(base, trial)
     begun = time.monotonic()
     second = nursery.run(Life(str(trial), SEED, side=side))

@@ -11,7 +11,7 @@ import json
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,7 +34,7 @@ from assistant.learning.recipes.retriever import train
 from assistant.learning.recipes.retriever.apart import _write_lessons
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.recipes.retriever.recipe import ROLE, over
-from assistant.settings.config import EncoderSettings, LearningSettings, Settings
+from assistant.settings.config import EncoderSettings, LearningSettings, Settings, TrainingSettings
 from assistant.wiring.assistant import Assistant
 from stores.database.tables import Judgement
 from stores.learning.lessons import Lesson
@@ -44,7 +44,7 @@ from stores.vectors.exact import read_vectors
 ASKED = "cat sun key blue".split()
 ANSWERING = "lamp door wall roof".split()
 QUESTIONS = 320
-EPOCHS, RATE = 20, 5e-3
+EPOCHS, RATE = 20, {"query": 1e-2, "both": 5e-3}
 WHOLE = {word: f"the {answer} is on the table" for word, answer in zip(ASKED, ANSWERING, strict=True)}
 
 
@@ -146,15 +146,20 @@ def judged(tiny: Path) -> Path:
     for text in WHOLE.values():
         stores.add(ann, document(text, text))
     assistant.catch_up()
+    ask_each(stores, range(QUESTIONS))
+    assistant.catch_up()
+    assistant.close()
+    return locations(folder).data
+
+
+def ask_each(stores: Stores, numbers: Iterable[int]) -> None:
+    """A judged question each, of many users: one's own questions are found as well."""
     by_text = {text: version for version, text in stores.texts().items()}
-    for number in range(QUESTIONS):  # of many users: one's own questions are found as well
+    for number in numbers:
         word, other = ASKED[number % 4], ASKED[(number + 1) % 4]
         verdicts = [(by_text[WHOLE[other]], "irrelevant"), (by_text[WHOLE[word]], "answer")]
         user = stores.journal.user_id(f"user {number}")
         ask(stores, user, verdicts, question=f"where is the {word} {number}?")
-    assistant.catch_up()
-    assistant.close()
-    return locations(folder).data
 
 
 class World:
@@ -163,7 +168,10 @@ class World:
     def __init__(self, folder: Path, tiny: Path, *, side: Any = "query") -> None:
         settings = Settings(
             encoder=EncoderSettings(source=str(tiny)),
-            learning=LearningSettings(fewest_lessons=10, epochs=EPOCHS, learning_rate=RATE, update_side=side),
+            learning=LearningSettings(
+                fewest_lessons=10, epochs=EPOCHS, learning_rate=RATE[side], update_side=side
+            ),
+            training=TrainingSettings(patience=5),
         )
         shutil.copytree(judged(tiny), locations(folder).data)
         self.assistant = Assistant(settings, locations(folder), offline=True)
@@ -181,6 +189,11 @@ class World:
         settings = {**made.settings, "seed": seed}
         learner.trainable = replace(made, compare=compare or made.compare, settings=settings)
         return learner.run(**more)
+
+    def ask_more(self, numbers: range) -> None:
+        """What judged a candidate judges no other."""
+        ask_each(Stores.over(self.assistant.stores.database), numbers)
+        self.assistant.catch_up()
 
     def falsify(self, share: float) -> None:
         """Of so many questions, held-out ones among them, what answers and what does not change places."""
@@ -220,11 +233,13 @@ def test_true_labels_go_live_and_falsified_ones_never_after_them(world: World) -
     good = world.found()
     assert good > before + 0.15
 
+    world.ask_more(range(400, 500))
     world.falsify(0.3)
     some = world.round()
     assert (some.state, world.assistant.stores.live_models.live(ROLE)) == ("refused", first.version)
     assert some.figures["comparison"]["nDCG@10"]["low"] <= 0
 
+    world.ask_more(range(500, 600))
     world.falsify(1.0)  # those that were false are true again, and all others are false
     most = world.round()
     assert (most.state, world.assistant.stores.live_models.live(ROLE)) == ("refused", first.version)

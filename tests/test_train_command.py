@@ -229,9 +229,8 @@ def test_who_watches_sees_how_far_a_round_is(person: Person, monkeypatch: pytest
 
 def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) -> None:
     before = first(chat)
-    assert "\trefused\t" in person.train(content=BAD).stdout
+    assert "\trefused\t" in person.train("--require-better", content=BAD, code=1).stdout
     assert (first(chat), chat.stores.live_models.live(ROLE)) == (before, None)
-    person.train("--require-better", content=BAD, code=1)
 
 
 def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
@@ -487,8 +486,7 @@ def test_watching_goes_on_whatever_a_round_comes_to(person: Person, monkeypatch:
     assert isinstance(ran.exception, click.Abort)  # what click makes of Ctrl+C
     assert ran.stdout.count("failed") == 1
     assert len(slept) == 3
-    assert ran.stderr.startswith("0 of 100 new questions are judged; with 100 a round begins, or at 20")
-    assert ran.stderr.strip().endswith(", with one at least. Ctrl+C leaves.")
+    assert ran.stderr.strip() == "0 of 100 new questions are judged; with 100 a round begins. Ctrl+C leaves."
     assert ran.stderr.count("Ctrl+C") == 1  # it is said once
 
 
