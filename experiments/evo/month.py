@@ -4,9 +4,9 @@
 
 DIR is that of `training.relevance`, which keeps each question's candidates there. A month is 1,500 questions
 in a drawn order, half of them of what people told, a third of documents, a sixth of talks between two. The
-order that answers shows five candidates; the first that is evidence is confirmed with a probability of `--right`,
-else another one by mistake; 0 is one of the shown at random, so that there is nothing to learn. Rounds and
-gate are those of the product.
+order that answers shows five candidates; the first that is evidence is confirmed with a probability of
+`--right`, else another one by mistake; 0 is one of the shown at random, so that there is nothing to learn.
+Rounds and gate are those of the product.
 """
 
 from __future__ import annotations
