@@ -308,6 +308,13 @@ def test_weights_that_answer_worse_what_is_known_are_refused_whatever_users_said
     assert f"points on {WITH_ANSWERS} ({len(known_questions())} questions)" in found.promotion.reason
 
 
+def test_what_is_known_cannot_be_lost_little_by_little() -> None:
+    """A live one that is worse than the mix lets none through that is as bad."""
+    worse = Relevance(fixed_mix(0.95).messages, fixed_mix(0.95).documents)
+    found = compare([lesson(number) for number in range(40)], worse, worse, seed=1)
+    assert found.figures["slices"][WITH_ANSWERS]["gain"] < -0.01
+
+
 def test_what_is_known_is_ordered_as_in_a_turn() -> None:
     first = known_questions()[0]
     assert first.rows.shape == (len(first.told), len(NAMES))
