@@ -12,7 +12,7 @@ from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
-from stores.learning.lessons import HeldOut, Lesson, LessonDocument, Lessons
+from stores.learning.lessons import DOCUMENTS, TOLD, HeldOut, Lesson, LessonDocument, Lessons, Trust
 from stores.memory.documents import NewDocument, NewPassage
 
 QUESTION = "When does the room open?"
@@ -105,6 +105,23 @@ def test_a_lesson_is_a_question_with_all_that_was_judged_for_it(stores: Stores, 
     assert Lessons(stores.database).count() == 1
     assert Lessons(stores.database).count(after=turn) == 0
     assert Lessons(stores.database).all(after=turn) == []
+
+
+def test_of_a_judge_that_was_probed_only_what_can_be_trusted_counts(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(floods, "irrelevant"), (opens, "answer")])  # with a score of 0.5
+
+    def labels_by(trust: Trust, *, judge: str = "test") -> list[tuple[str, str]]:
+        known = Lessons(stores.database, trusted=lambda: {judge: trust}).all()
+        return [each for lesson in known for each in labels(lesson)]
+
+    both = [("The cellar floods.", "irrelevant"), ("The room opens at ten.", "answer")]
+    assert labels_by({DOCUMENTS: 0.5, TOLD: None}) == both
+    assert labels_by({DOCUMENTS: 0.6, TOLD: None}) == both[:1]  # whether that answers is not known
+    assert labels_by({DOCUMENTS: None, TOLD: None}) == []
+    assert labels_by({DOCUMENTS: None, TOLD: None}, judge="another") == both
+    stores.journal.rate(ann, turn, "good", version_id=opens)
+    assert labels_by({DOCUMENTS: None, TOLD: None}) == both[1:]  # what a user says is not the judge's word
 
 
 def test_private_and_unfinished_turns_teach_nothing(stores: Stores, ann: int) -> None:

@@ -26,13 +26,11 @@ from agents.retrieval.feature_names import NAMES
 from agents.retrieval.relevance import FILE, Relevance, UnknownWeights, Weights, fixed_mix
 from assistant.learning.held_out import orders
 from assistant.learning.held_out.orders import (
-    DOCUMENTS,
-    TOLD,
-    WITH_ANSWERS,
     compare,
     known_questions,
     mrr_of_known,
 )
+from assistant.learning.held_out.retrieval import WITH_ANSWERS
 from assistant.learning.newest_block import marked
 from assistant.learning.recipes.from_shipped import SERVED
 from assistant.learning.recipes.relevance.from_use import (
@@ -58,6 +56,7 @@ from assistant.wiring.parts.trained import SHIPPED
 from stores.conversation.journal import Outcome
 from stores.database.tables import Round, Turn
 from stores.forgetting.forgetting import Forgetting
+from stores.learning.lessons import DOCUMENTS, TOLD
 from stores.learning.relevance_lessons import OrderedPassage, RelevanceLesson
 from stores.search.live_models import model_id
 

@@ -1,6 +1,7 @@
 """How the weights in the package were made: programs that are run by hand, and not installed.
 
 heads        linear heads over the encoder's multilingual half
+known_questions  questions with known answers, by which judges are probed
 relevance    weights over what search and reader found out of a candidate
 examples/    what the reader learns from, one file a task
 templates/   English statements made of questions and answers

@@ -194,8 +194,8 @@ def rankings(name: str, data: Path, work: Path) -> list[Ranking]:
     kept = work / f"{name}.npz"
     if not kept.exists():
         read = SETS[name](data)
-        store = filled(work / f"{name} store", read.passages, _assistant_at, clock=lambda: FILLED_AT)
-        assistant = _assistant_at(store)
+        store = filled(work / f"{name} store", read.passages, assistant_at, clock=lambda: FILLED_AT)
+        assistant = assistant_at(store)
         try:
             found = _searched(assistant, Names.of_store(store), read.questions)
         finally:
@@ -213,7 +213,8 @@ def rankings(name: str, data: Path, work: Path) -> list[Ranking]:
         return [Ranking(rows, told, asks, evidence, parts) for rows, told, asks, evidence, parts in each]
 
 
-def _assistant_at(folder: Path) -> Assistant:
+def assistant_at(folder: Path) -> Assistant:
+    """The product over a store, with the settings that it comes with."""
     return Assistant(Settings(), find_locations(os.environ, data=str(folder)), offline=True)
 
 

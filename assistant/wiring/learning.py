@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.learning.recipe import limits_of
-from assistant.learning.recipes.retriever.recipe import RETRIEVER
+from assistant.learning.recipes.retriever.recipe import RETRIEVER, judge_probes
 from assistant.wiring.parts.search import QUERY_ENCODER
 from assistant.wiring.recipes import RECIPES
 from stores.base.errors import BackendMissing, DamagedEncoder
@@ -75,6 +75,10 @@ class Learning:
             fewest=self._parts.given.settings.learning.fewest_lessons,
             steering=self.steering,
         )
+
+    def worth_of(self, judge: str) -> list[str]:
+        """What the word of a judge is worth, in words; nothing where it was not probed."""
+        return judge_probes(self._parts).lines(judge)
 
     def require_trainable(self, recipe: str) -> None:
         """Raises `BackendMissing` where its model cannot be trained here."""

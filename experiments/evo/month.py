@@ -23,11 +23,12 @@ import torch
 
 from agents.retrieval.relevance import Relevance
 from assistant.learning.held_out.bootstrap import Gain, Scores
-from assistant.learning.held_out.orders import DOCUMENTS, TOLD, WITH_ANSWERS, known_questions, mrr_of_known
-from assistant.learning.held_out.retrieval import Comparison, Scored, Side, decided
+from assistant.learning.held_out.orders import known_questions, mrr_of_known
+from assistant.learning.held_out.retrieval import WITH_ANSWERS, Comparison, Scored, Side, decided
 from assistant.learning.newest_block import begins_behind
 from assistant.learning.recipes.relevance.from_use import Question, RelevanceTraining, learned
 from experiments.evo.stream import MEASURED, SHOWN, confirmed, gains, question, shown
+from stores.learning.lessons import DOCUMENTS, TOLD
 from training.relevance import MIX, Ranking, rankings
 
 PARTS = {

@@ -2,7 +2,8 @@
 
 What a user said counts more than the judge, and a passage that a user rated is
 learned from though no judge looked at it. Among others that is so of curators alone: anybody else could teach
-all a false order (`teachers.py`). A lesson is read from the turns, never
+all a false order (`teachers.py`). Of a judge that was probed only that counts which can be trusted. A lesson
+is read from the turns, never
 stored beside them: what was forgotten, withdrawn or said in private is therefore not among the lessons of
 the next round.
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -38,6 +40,17 @@ from stores.database.tables import (
 from stores.learning.teachers import one_user, teachers_in
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
+TOLD, DOCUMENTS = "what users told", "documents"  # kinds of passages
+Trust: TypeAlias = Mapping[str, float | None]  # by kind: from which score on an answer is one; None: never
+AllTrusted: TypeAlias = Mapping[str, Trust]  # by a judge's name; of others all counts
+
+
+def counts(trust: Trust | None, kind: str, label: str, score: float) -> bool:
+    """Whether a judge's word on a passage is learned from. trust: None: all it says is."""
+    if trust is None or kind not in trust:
+        return True
+    from_score = trust[kind]
+    return from_score is not None and (label != "answer" or score >= from_score)
 
 
 @dataclass(frozen=True)
@@ -154,10 +167,17 @@ class HeldOut:
 class Lessons:
     """The lessons of all users of a database."""
 
-    def __init__(self, database: Database, *, curators: Collection[str] = ()) -> None:
-        """curators: names of users whose ratings count among others."""
+    def __init__(
+        self,
+        database: Database,
+        *,
+        curators: Collection[str] = (),
+        trusted: Callable[[], AllTrusted] = dict,
+    ) -> None:
+        """curators: names of users whose ratings count among others. trusted: what of judges counts."""
         self._database = database
         self._curators = curators
+        self._trusted = trusted
 
     def count(self, *, after: int = 0) -> int:
         """How many turns behind this one were judged. after: the id of a turn."""
@@ -199,7 +219,7 @@ class Lessons:
                 some = select(Turn).where(
                     col(Turn.id).in_([*kept][start : start + _COUNTED_AT_ONCE]), _may_be_answered()
                 )
-                found = _lessons(sql, sql.scalars(some).all(), self._curators)
+                found = _lessons(sql, sql.scalars(some).all(), self._curators, self._trusted())
                 answered |= {kept[lesson.turn_id] for lesson in found if _is_answered(lesson)}
         return HeldOut(len(set(kept.values())), len(answered))
 
@@ -211,7 +231,7 @@ class Lessons:
     def all(self, *, after: int = 0) -> list[Lesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
         with self._database.reading() as sql:
-            return lessons_of(sql, after, self._curators)
+            return lessons_of(sql, after, self._curators, self._trusted())
 
     def vectors(self, version_ids: Sequence[int], encoder_version: str) -> dict[int, bytes]:
         """The stored vectors of these versions, of those that have one; live or not: it was judged then."""
@@ -229,7 +249,12 @@ class Lessons:
         return found
 
 
-def lessons_of(sql: SqlSession, after: int, curators: Collection[str] = ()) -> list[Lesson]:
+def lessons_of(
+    sql: SqlSession,
+    after: int,
+    curators: Collection[str] = (),
+    trusted: AllTrusted = MappingProxyType({}),
+) -> list[Lesson]:
     """See `Lessons.all`."""
     turns = sql.scalars(
         select(Turn)
@@ -239,7 +264,7 @@ def lessons_of(sql: SqlSession, after: int, curators: Collection[str] = ()) -> l
     ).all()
     found: list[Lesson] = []
     for start in range(0, len(turns), _TURNS_AT_ONCE):
-        found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE], curators))
+        found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE], curators, trusted))
     return found
 
 
@@ -289,7 +314,9 @@ def _is_answered(lesson: Lesson) -> bool:
     return any(each.label == "answer" and each.rank <= _FIRST for each in lesson.documents)
 
 
-def _lessons(sql: SqlSession, turns: Sequence[Turn], curators: Collection[str]) -> list[Lesson]:
+def _lessons(
+    sql: SqlSession, turns: Sequence[Turn], curators: Collection[str], trusted: AllTrusted
+) -> list[Lesson]:
     ids = [known_id(turn.id) for turn in turns]
     encoders = dict(
         sql.execute(
@@ -309,7 +336,7 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn], curators: Collection[str]) 
     judges = {judgement.turn_id: judgement.judge for judgement in judgements}
     teachers = teachers_in(sql, curators)
     said = said_of_passages(sql, [t for t in turns if teachers is None or t.user_id in teachers])
-    documents = _documents(sql, judgements, said)
+    documents = _documents(sql, _counted(sql, judgements, trusted), said)
     return [
         Lesson(
             known_id(turn.id),
@@ -323,6 +350,33 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn], curators: Collection[str]) 
         )
         for turn in turns
         if turn.id in documents and turn.id in judges
+    ]
+
+
+def _counted(sql: SqlSession, judgements: Sequence[Judgement], trusted: AllTrusted) -> Sequence[Judgement]:
+    """Those that are learned from."""
+    probed = [each for each in judgements if each.judge in trusted]
+    if not probed:
+        return judgements
+    of_documents: set[int] = set()
+    for some in in_parts(sorted({each.version_id for each in probed})):
+        of_documents |= {
+            known_id(version)
+            for version in sql.scalars(
+                select(col(PassageVersion.id))
+                .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                .where(col(PassageVersion.id).in_(some), col(PassageIdentity.kind) == "document")
+            )
+        }
+    return [
+        each
+        for each in judgements
+        if counts(
+            trusted.get(each.judge),
+            DOCUMENTS if each.version_id in of_documents else TOLD,
+            each.label,
+            each.score,
+        )
     ]
 
 

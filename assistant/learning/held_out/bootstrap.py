@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,14 @@ class Promotion:
     reason: str
 
 
+class Share(NamedTuple):
+    """So many of so many, with its 95 % interval; each 0 to 1."""
+
+    value: float
+    low: float
+    high: float
+
+
 def interval(differences: npt.ArrayLike, *, seed: int, resamples: int = RESAMPLES) -> tuple[float, float]:
     """The 95 % interval of a mean, by bootstrap over questions.
 
@@ -66,6 +75,21 @@ def interval(differences: npt.ArrayLike, *, seed: int, resamples: int = RESAMPLE
         ]
     )
     return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+
+
+def share(some: npt.ArrayLike, every: npt.ArrayLike, *, seed: int, resamples: int = 2_000) -> Share | None:
+    """Σ some / Σ every, with its interval by bootstrap over questions; None where there are none of any.
+
+    some, every: (N,), counted for each question, some at most every. What is counted within a question hangs
+    together, so questions are drawn.
+    """
+    counted: Scores = np.asarray([some, every], dtype=np.float64)
+    if not counted[1].sum():
+        return None
+    drawn = np.random.default_rng(seed).integers(0, counted.shape[1], (resamples, counted.shape[1]))
+    parts, wholes = counted[:, drawn].sum(axis=2)
+    low, high = np.quantile(parts[wholes > 0] / wholes[wholes > 0], (0.025, 0.975))
+    return Share(float(counted[0].sum() / counted[1].sum()), float(low), float(high))
 
 
 def chance_of(differences: npt.ArrayLike, *, seed: int, draws: int = DRAWS) -> float:

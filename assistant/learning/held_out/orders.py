@@ -19,12 +19,11 @@ from agents.retrieval.relevance import KNOWN, Relevance, fixed_mix
 from agents.retrieval.reranker import given_first
 from assistant.learning.held_out.bootstrap import Gain
 from assistant.learning.held_out.ranking import reciprocal_rank
-from assistant.learning.held_out.retrieval import Comparison, Scored, Side, decided, side_of
+from assistant.learning.held_out.retrieval import WITH_ANSWERS, Comparison, Scored, Side, decided, side_of
 from stores.base.passages import SHARED, Passage, own_space
+from stores.learning.lessons import DOCUMENTS, TOLD
 from stores.learning.relevance_lessons import RelevanceLesson
 
-TOLD, DOCUMENTS = "what users told", "documents"  # the domains
-WITH_ANSWERS = "questions with known answers"
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # nothing is ordered by when it was told
 
 

@@ -33,6 +33,7 @@ _JUDGED = 10  # of either's first
 _MOST = 400  # questions; more would narrow the interval by little and take minutes
 _SLICED_BY = "nDCG@10"
 UNSEEN = "passages it was not trained on"
+WITH_ANSWERS = "questions with known answers"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def compare(
     judge: Judge,
     said: Mapping[int, Set[int]] = MappingProxyType({}),
     in_order: Callable[[str, Sequence[Candidate]], Sequence[Candidate]] = lambda question, found: found,
+    known: Mapping[str, Gain] = MappingProxyType({}),
     seed: int,
     threshold: float = 0.0,
     margin: float = 0.01,
@@ -115,7 +117,7 @@ def compare(
             domain, is_unseen = domains[lesson.turn_id], answers.isdisjoint(seen)
             scored.append(Scored(lesson.month, domain, of_live, of_candidate, is_unseen))
         tell(done, len(asked))
-    return decided(scored, seed=seed, threshold=threshold, margin=margin)
+    return decided(scored, seed=seed, threshold=threshold, margin=margin, known=known)
 
 
 def decided(

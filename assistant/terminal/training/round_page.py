@@ -31,7 +31,8 @@ def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[
     from stores.learning.round_lineage import lineage_of
 
     lineage = lineage_of(assistant.stores.database, row)
-    parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), _settings(facts, row)]
+    judges = (each for name in sorted(lineage.judged) for each in assistant.learning.worth_of(name))
+    parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), judges, _settings(facts, row)]
     text = "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
     return f"Round {row.id} · {state_now(facts, row)}", text
 

@@ -20,6 +20,7 @@ from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
     from assistant.learning.dual_encoder_swap import BothSides
+    from assistant.learning.held_out.judge_probes import JudgeProbes
     from stores.search.encoder_versions import EncoderVersion
 
 ROLE = trained.RETRIEVER.role
@@ -28,10 +29,12 @@ UNTRAINED = "untrained"  # in place of a version: questions are encoded as passa
 
 def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
     """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
-    from assistant.learning.held_out.retrieval import compare
+    from assistant.learning.held_out.known_questions import gain_on_known
+    from assistant.learning.held_out.retrieval import WITH_ANSWERS, compare
     from assistant.learning.recipes.relevance.recipe import lessons_of as relevance_lessons
     from stores.learning.lesson_domains import lesson_domains
 
+    probes = judge_probes(parts)
     version, learning, side = (
         parts.stores.encoder_versions.live(),
         parts.given.settings.learning,
@@ -53,6 +56,12 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
         held_out = [lesson for lesson in lessons if lesson.is_held_out]
         reranker = parts.models.reranker
         by_model = parts.given.settings.reranking.judge == "model"  # which would be asked for each candidate
+        known = gain_on_known(
+            candidate.encoder,
+            parts.search.searching.encoder,  # and the first, or round after round could lose a little
+            parts.search.wanted_encoder,
+            dense_weight=parts.search.fusion.dense_weight,
+        )
         found = compare(
             lessons,
             domains=lesson_domains(parts.stores.database, held_out),
@@ -60,7 +69,8 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
             candidate=candidate.retriever,
             spaces=base.spaces,
             candidate_spaces=candidate.spaces,
-            judge=parts.models.judge_of_candidates,
+            judge=probes.trusted(parts.models.judge_of_candidates),
+            known={WITH_ANSWERS: known},
             said=relevance_lessons(parts).helping({lesson.turn_id for lesson in held_out}),
             in_order=lambda question, some: some if by_model else reranker.rerank(question, some).order,
             tell=tell,
@@ -85,6 +95,7 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
         encoder=lambda: weights_of(parts, version),
         both=_both_sides(parts, encoder_version) if side == "both" else None,
         train=train,
+        prepare=lambda: probes.of(parts.models.judge_of_candidates),
     )
 
 
@@ -99,12 +110,14 @@ def trainable(
     encoder: Callable[[], Path | None] = lambda: None,
     both: BothSides | None = None,
     train: Callable[..., Path] | None = None,
+    prepare: Callable[[], object] = lambda: None,
     checkpoint_seconds: float = 60.0,
 ) -> Trainable[Lesson]:
     """encoder_version: of the vectors that questions are to meet. dimension: of their first half.
 
     settings: of the training. encoder: the folder that it starts from, of the first half's version; else the
-    packaged one. both: for settings whose `update_side` is "both". train: in place of `train_apart`.
+    packaged one. both: for settings whose `update_side` is "both". train: in place of `train_apart`. prepare:
+    see `Trainable`.
     """
     is_both = both is not None and settings.get("update_side") == "both"
     was_alone = lessons.is_of_one_user
@@ -144,7 +157,7 @@ def trainable(
         encoder_version=encoder_version,
         before_the_first=UNTRAINED,
         details={"encoder_version": encoder_version},
-        prepare=lambda: (dimension(), encoder()),
+        prepare=lambda: (dimension(), encoder(), prepare()),
         beside=(ENCODER_ROLE,),
         both=both if is_both else None,
     )
@@ -152,7 +165,18 @@ def trainable(
 
 def lessons_of(parts: Parts) -> Lessons:
     """Judged questions of the database."""
-    return Lessons(parts.stores.database, curators=parts.given.settings.memory.curators.split())
+    return Lessons(
+        parts.stores.database,
+        curators=parts.given.settings.memory.curators.split(),
+        trusted=judge_probes(parts).all_trusted,
+    )
+
+
+def judge_probes(parts: Parts) -> JudgeProbes:
+    """What the word of judges is worth."""
+    from assistant.learning.held_out.judge_probes import JudgeProbes
+
+    return JudgeProbes(parts.given.locations.cache / "judges.json")
 
 
 RETRIEVER = Recipe(
