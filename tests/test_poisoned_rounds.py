@@ -29,6 +29,7 @@ from tiny_sources import tiny_berts
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
+from assistant.learning.held_out.bootstrap import Gain
 from assistant.learning.outcome import Ended
 from assistant.learning.recipes.retriever import train
 from assistant.learning.recipes.retriever.apart import _write_lessons
@@ -81,7 +82,7 @@ class Truth:
     name = "truth"
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
-        right = WHOLE[question.split()[3]]
+        right = next((WHOLE[word] for word in question.split()[3:4] if word in WHOLE), None)
         verdicts = [
             Verdict("answer", 0.9) if c.passage.text == right else Verdict("irrelevant", 0.9)
             for c in candidates
@@ -217,6 +218,10 @@ def torch_encodes(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "export", exported)
     monkeypatch.setattr(TorchEncoder, "source", tiny, raising=False)
     monkeypatch.setattr("agents.models.encoders.prepared.OnnxEncoder", TorchEncoder)
+    # real questions are noise to weights that were drawn: test_known_questions.py has them
+    monkeypatch.setattr(
+        "assistant.learning.held_out.known_questions.gain_on_known", lambda *_, **__: Gain(0.0, 0.0, 0.0, 200)
+    )
 
 
 @pytest.fixture
