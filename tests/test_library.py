@@ -75,8 +75,9 @@ def test_the_commands_list_show_refresh_and_remove(vouch: Vouch) -> None:
     assert "There is none" in vouch.run("docs", "list").err
     tea = vouch.write("tea.md", "# Tea\n\nGreen tea steeps for two minutes.\n")
     vouch.run("ingest", tea)
-    (name, scope, passages, _day, on_disk, source) = vouch.run("docs", "list").cells[0]
+    (name, scope, passages, _day, on_disk, source, collection) = vouch.run("docs", "list").cells[0]
     assert (name, scope, passages, on_disk, source) == ("tea.md", "yours", "1 passage", "", str(tea))
+    assert collection == ""
     assert vouch.run("docs").out == vouch.run("docs", "list").out
     assert "Green tea steeps for two minutes." in vouch.run("docs", "show", "tea.md").out
     assert "Nothing has changed on disk." in vouch.run("docs", "refresh").err

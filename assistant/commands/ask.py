@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
 @click.option("--kb", "base", metavar="NAME", type=Words(), help="Ask of this knowledge base.")
-@click.option("--in", "within", metavar="NAME", type=Words(), help="Ask of this document, or folder, alone.")
+@click.option(
+    "--in", "within", metavar="NAME", type=Words(), help="Ask of this document, folder or collection alone."
+)
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
 @click.option(

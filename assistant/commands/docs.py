@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation
+from assistant.invocation import Invocation, Words
 from assistant.library import shelf
 from stores.base.clock import stamp
+from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED
 
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 def command(ctx: click.Context) -> int | None:
     """Documents that Vouch has read: your own and the shared ones. Alone it lists them.
 
-    NAME is a path, a file's name, a title, or a folder.
+    NAME is a path, a file's name, a title, a folder, or a collection: documents under one name. A folder that
+    was ingested is a collection; `vouch ingest --into` and `vouch docs move` make others.
 
     \b
     Examples:
       vouch docs list
       vouch docs show manual.pdf
       vouch docs refresh
+      vouch docs move report.pdf notes/ --into work
       vouch docs remove notes/old.md
     """
     if ctx.invoked_subcommand is None:
@@ -110,12 +114,44 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
         here = [each for each in changed if each.is_shared == shared]
         files = [each.file for each in here]
         if files:
-            told_as_one = documents.collections(files)
+            told_as_one = documents.record_files(files)
             total, summary = count_documents(files), f"refreshed {shelf.names(here)}"
             store(call, read(files, None), total, errors, told_as_one, shared=shared, summary=summary)
     if not changed:
         call.tell("Nothing has changed on disk.")
     return 1 if errors.count else 0
+
+
+@command.command("move")
+@click.argument("names", nargs=-1, metavar="NAME...", required=True)
+@click.option("--into", metavar="COLLECTION", type=Words(), help="The collection that they come into.")
+@click.option("--out", is_flag=True, help="Out of the collection that they stand in, into none.")
+@common_options
+@click.pass_context
+def move(ctx: click.Context, names: tuple[str, ...], into: str | None, out: bool) -> int:
+    """Put documents into a collection, which `vouch ask --in` and @ ask alone; the files stay."""
+    from stores.memory.collections import require_name
+
+    call = Invocation(ctx)
+    if (into is None) != out:
+        raise WrongUsage(
+            "say where to: --into COLLECTION, or --out", hint="`vouch docs move --help` shows how."
+        )
+    with call.assistant() as assistant:
+        user_id = assistant.stores.journal.user_id(call.user)
+        if into is not None:
+            require_name(into, assistant.stores.library.all(user_id))
+        found = [each for name in names for each in assistant.stores.library.named(user_id, name)]
+        before = shelf.move(assistant.stores.stored_documents, user_id, found, into or "")
+    if call.as_json:
+        call.give({"moved": [each.source for each in found], "into": into or None})
+    elif not call.is_quiet:
+        where = f"into {one_line(into)}" if into else "out of its collection"
+        click.echo(f"Moved {shelf.names(found)} {where}.")
+        if len(before) == 1 and before[0] != (into or ""):
+            back = f"--into {shlex.quote(before[0])}" if before[0] else "--out"
+            call.tell(f"`vouch docs move {' '.join(map(shlex.quote, names))} {back}` moves it back.")
+    return 0
 
 
 @command.command("remove")
@@ -144,6 +180,7 @@ def _as_json(document: KnownDocument) -> dict[str, Any]:
         "name": document.name,
         "title": document.title,
         "source": document.source,
+        "collection": document.collection or None,
         "scope": "shared" if document.is_shared else "yours",
         "records": len(document.sources),
         "passages": document.passages,

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +33,23 @@ _KINDS = (
 @click.option(
     "--name", type=Words(), metavar="NAME", help="What to call the text on standard input (PATH is -)."
 )
+@click.option(
+    "--into",
+    type=Words(),
+    metavar="NAME",
+    help="The collection that it comes into, asked alone by `--in NAME` and @NAME; else a folder is one.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be read.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str | None, dry_run: bool) -> int:
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    shared: bool,
+    name: str | None,
+    into: str | None,
+    dry_run: bool,
+) -> int:
     """Read documents, cut them into passages, and make these findable.
 
     The same content twice is one document; a changed document replaces its passages. Interrupt it
@@ -47,6 +60,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
     Examples:
       vouch ingest notes/ report.pdf
       vouch ingest --shared handbook.docx
+      vouch ingest laws/*.pdf --into laws
       curl -s https://example.org/rules.txt | vouch ingest - --name rules
     """
     call = Invocation(ctx)
@@ -69,12 +83,15 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
         call.tell(f"Passed over {found.skipped} hidden or unreadable kinds of files in folders.")
     to_read = read(found.files, name if reads_stdin else None)
     is_brief = sys.stdout.isatty() and not call.is_verbose
-    told_as_one = documents.collections(found.files) if is_brief else []
+    told_as_one = documents.record_files(found.files) if is_brief else []
     if dry_run:
         _dry_run(call, to_read, errors, told_as_one)
     else:
         summary = f"ingested {_summary(paths, name)}"
-        store(call, to_read, total, errors, told_as_one, shared=shared, summary=summary)
+        store(
+            call, to_read, total, errors, told_as_one,
+            shared=shared, summary=summary, into=into, paths=[Path(path) for path in paths if path != "-"],
+        )  # fmt: skip
     return 1 if errors.count else 0
 
 
@@ -107,57 +124,57 @@ def read(files: Iterable[Path], stdin_name: str | None) -> Iterator[Readable]:
 
 
 class _Lines:
-    """What became of each document, a line each; of a collection, one line for all its records."""
+    """What became of each document, a line each; of a file of records, one line for all."""
 
-    def __init__(self, say: Callable[[str, int, str, str], None], collections: Iterable[str]) -> None:
+    def __init__(self, say: Callable[[str, int, str, str], None], record_files: Iterable[str]) -> None:
         """say: which document or how many records, passages, what became of them, source.
 
-        collections: the files whose records are told as one.
+        record_files: those whose records are told as one.
         """
         self._say = say
-        self._collections = frozenset(collections)
-        self._file = ""  # the collection that is read
+        self._record_files = frozenset(record_files)
+        self._file = ""  # of the records that are read
         self._became: Counter[str] = Counter()  # its records
         self._passages = 0
 
     def tell(self, document: str, passages: int, became: str, source: str) -> None:
         """A document is done; it is told of at once unless it is a record."""
-        collection = self._collection_of(source)
-        if collection != self._file:
+        file = self._file_of(source)
+        if file != self._file:
             self.end()
-        if not collection:
+        if not file:
             self._say(document, passages, became, source)
             return
-        self._file = collection
+        self._file = file
         self._became[became] += 1
         self._passages += passages
 
     def end(self) -> None:
-        """Tells of the collection that was read last, as far as it was read."""
+        """Tells of the file whose records were read last, as far as it was read."""
         file, counted, passages = self._file, self._became, self._passages
         self._file, self._became, self._passages = "", Counter(), 0
         if file:
             records = f"{counted.total()} record{'s' if counted.total() != 1 else ''}"
             self._say(records, passages, ", ".join(f"{n} {became}" for became, n in counted.items()), file)
 
-    def _collection_of(self, source: str) -> str:
+    def _file_of(self, source: str) -> str:
         """The file of a record, which is named path#id; empty for any other document."""
         ends = (place for place, character in enumerate(source) if character == "#")
-        return next((source[:end] for end in ends if source[:end] in self._collections), "")
+        return next((source[:end] for end in ends if source[:end] in self._record_files), "")
 
 
 def _dry_run(
     call: Invocation,
     to_read: Iterable[Readable],
     errors: Errors,
-    collections: Iterable[str],
+    record_files: Iterable[str],
 ) -> None:
     def say(_document: str, passages: int, became: str, source: str) -> None:
         click.echo(f"{one_line(source)}\t{counted(passages)}\t{became}")
 
     from assistant.library.documents import ReadFile
 
-    lines = _Lines(say, collections)
+    lines = _Lines(say, record_files)
     for document in to_read:
         if isinstance(document, UnreadableDocument):
             errors.tell(document)
@@ -177,14 +194,21 @@ def store(
     to_read: Iterable[Readable],
     total: int,
     errors: Errors,
-    collections: Iterable[str],
+    record_files: Iterable[str],
     *,
     shared: bool,
     summary: str,
+    into: str | None = None,
+    paths: Sequence[Path] = (),
 ) -> None:
-    """Stores what is read and tells what became of each. total: documents, for telling how many are left."""
+    """Stores what is read and tells what became of each. total: documents, for telling how many are left.
+
+    into: the collection it comes into; else each folder of `paths` is one.
+    """
+    from assistant.library import shelf
     from assistant.library.ingest import Encoding
     from stores.base.passages import SHARED, own_space
+    from stores.memory.collections import require_name
 
     began = time.monotonic()
     counts = {"new": 0, "same": 0, "replaced": 0}
@@ -196,15 +220,19 @@ def store(
             line.clear()
             click.echo(f"{document}\t{counted(passages)}\t{became}\t{one_line(source)}")
 
-    lines = _Lines(say, collections)
+    lines = _Lines(say, record_files)
     with call.assistant() as assistant:
         user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
         hindered_before = assistant.search.indexer.hindrance
+        known = assistant.stores.library.all(user_id) if into is not None or paths else []
+        if into is not None:
+            require_name(into, known)
         try:
             for step in assistant.turns.ingest.run(
-                user_id, SHARED if shared else own_space(user_id), to_read, summary=summary
-            ):
+                user_id, SHARED if shared else own_space(user_id), to_read, summary=summary,
+                into=shelf.folders(paths, known) if into is None else into,
+            ):  # fmt: skip
                 if isinstance(step, UnreadableDocument):
                     line.clear()
                     errors.tell(step)

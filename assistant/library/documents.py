@@ -34,10 +34,10 @@ from stores.base.passages import HEADING_OF
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000
 PASSED_OVER_BYTES = 256_000_000  # of a line that is too long, to find the next one
-MOST_BAD_RECORDS = 100  # in a collection with fewer good ones: it is something else
+MOST_BAD_RECORDS = 100  # in a file with fewer good ones: it is something else
 
-_COLLECTIONS = (".jsonl", ".jsonl.gz")
-SUFFIXES = (*READERS, *_COLLECTIONS)
+_RECORDS = (".jsonl", ".jsonl.gz")
+SUFFIXES = (*READERS, *_RECORDS)
 
 _NO_FILE = "is not a file"
 CHANGED_MEANWHILE = "was written to while it was read; `vouch docs refresh` reads it again"
@@ -61,7 +61,7 @@ class PreparedDocument:
     title: str
     content_hash: str  # SHA-256 of title and text, however they are cut
     passages: tuple[PreparedPassage, ...]
-    external_id: str = ""  # the id a collection gave its record
+    external_id: str = ""  # the id that a record has in its file
     kind: str = "document"  # or entity: a knowledge base, each passage of which is one
 
 
@@ -71,11 +71,11 @@ class ReadFile:
 
     source: str  # of the document, or what comes before the # of its records
     state: FileState
-    is_collection: bool
+    holds_records: bool
 
     def holds(self, source: str) -> bool:
         """Whether a document of this source was read from it."""
-        return source == self.source or (self.is_collection and source.startswith(f"{self.source}#"))
+        return source == self.source or (self.holds_records and source.startswith(f"{self.source}#"))
 
 
 Readable: TypeAlias = PreparedDocument | UnreadableDocument | ReadFile
@@ -124,15 +124,15 @@ def find_documents(paths: Iterable[str | Path]) -> FoundDocuments:
     return FoundDocuments(tuple(files), skipped, tuple(unreadable))
 
 
-def collections(files: Iterable[Path]) -> list[str]:
+def record_files(files: Iterable[Path]) -> list[str]:
     """Those files that hold records, as the sources of these begin: path#id."""
-    return [shown_path(file) for file in files if _suffix(file) in _COLLECTIONS]
+    return [shown_path(file) for file in files if _suffix(file) in _RECORDS]
 
 
 def read_documents(
     path: str | Path, *, passage_words: int = PASSAGE_WORDS, whole_up_to_words: int = RECORD_WORDS
 ) -> Iterator[PreparedDocument | UnreadableDocument]:
-    """The documents of one file: its records if it is a collection, otherwise the one that it is.
+    """The documents of one file: its records if it holds some, otherwise the one that it is.
 
     whole_up_to_words: records of up to as many words are not cut.
     """
@@ -154,7 +154,7 @@ def read_file(
             raise UnreadableDocument(source, _NO_FILE)
         if not suffix:
             raise UnreadableDocument(source, _UNKNOWN_KIND)
-        if suffix in _COLLECTIONS:
+        if suffix in _RECORDS:
             with WatchedFile(path) as watched, io.BufferedReader(watched) as file:
                 try:
                     yield from _read_records(
@@ -269,7 +269,7 @@ def _prepared(
 def _read_records(
     file: io.BufferedIOBase, source: str, *, passage_words: int, whole_up_to_words: int
 ) -> Iterator[PreparedDocument | UnreadableDocument]:
-    """The records of a collection, one JSON object a line with id, title and text."""
+    """The records of a file, one JSON object a line with id, title and text."""
     number = read = bad = blank_bytes = 0
     while line := file.readline(RECORD_BYTES + 1):
         number += 1

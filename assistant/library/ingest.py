@@ -11,9 +11,10 @@ from __future__ import annotations
 import gzip
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from stores.search.indexer import Indexer
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
 _ENCODE_AT_ONCE = 256
-_COUNTED_BLOCKS = 64  # of a megabyte, to tell how many lines a collection has
+_COUNTED_BLOCKS = 64  # of a megabyte, to tell how many records a file has
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,12 @@ class Ingest:
         *,
         summary: str,
         of_space: str = "",
+        into: Mapping[str, str] | str = MappingProxyType({}),
     ) -> Iterator[Step]:
         """Stores documents; each is durable when its `Ingested` is handed out.
 
         summary: of the receipt under which all of it can be undone. of_space: whose that is, where another.
+        into: the collection they come into; or by folder, as sources begin, the one of what stands in none.
         """
         progress = _Progress()
         receipt = _Receipt(self._stored_documents, user_id, of_space or space, summary)
@@ -107,9 +110,12 @@ class Ingest:
             known = [file for file in batch.files if not any(map(file.holds, not_stored))]
             self._stored_documents.note_files(
                 space,
-                {file.source: file.state.text for file in known if not file.is_collection},
-                of_records={file.source: file.state.text for file in known if file.is_collection},
+                {file.source: file.state.text for file in known if not file.holds_records},
+                of_records={file.source: file.state.text for file in known if file.holds_records},
             )
+            sources = [each.source for each in batch.documents if each.source not in plan.others]
+            if names := {source: name for source in sources if (name := _collection(source, into))}:
+                self._stored_documents.place(user_id, space, names, even_placed=isinstance(into, str))
             for document in batch.documents:
                 if document.source in stored:
                     done = stored[document.source]
@@ -118,6 +124,13 @@ class Ingest:
                     document_id = plan.same[document.source]
                     yield Ingested(document_id, document.source, len(document.passages), "same")
             self._indexer().catch_up()
+
+
+def _collection(source: str, into: Mapping[str, str] | str) -> str:
+    if isinstance(into, str):
+        return into
+    within = [folder for folder in into if source.startswith(folder)]
+    return into[max(within, key=len)] if within else ""
 
 
 class _Receipt:
@@ -145,7 +158,7 @@ class _Progress:
 
 
 def count_documents(files: Iterable[Path]) -> int:
-    """How many documents these files hold, for telling how much is left: a line of a collection is one."""
+    """How many documents these files hold, for telling how much is left: a line of a .jsonl file is one."""
     return sum(_lines(file) if file.name.endswith((".jsonl", ".jsonl.gz")) else 1 for file in files)
 
 

@@ -164,8 +164,8 @@ def _document(
     return PreparedDocument(source, title, content_hash, made, external_id)
 
 
-def _file(source: str, state: str, is_collection: bool) -> ReadFile:
-    return ReadFile(source, FileState.of_text(state), is_collection)
+def _file(source: str, state: str, holds_records: bool) -> ReadFile:
+    return ReadFile(source, FileState.of_text(state), holds_records)
 
 
 _KINDS: dict[str, Callable[..., Readable]] = {
@@ -235,7 +235,7 @@ def _told(read: Readable) -> list[Any]:
     if isinstance(read, UnreadableDocument):
         return ["unreadable", read.source, read.reason]
     if isinstance(read, ReadFile):
-        return ["file", read.source, read.state.text, read.is_collection]
+        return ["file", read.source, read.state.text, read.holds_records]
     passages = [[passage.title, passage.text] for passage in read.passages]
     return ["document", read.source, read.title, read.content_hash, passages, read.external_id]
 

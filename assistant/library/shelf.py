@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED, own_space
+from stores.memory.collections import name_of_folder
 
 if TYPE_CHECKING:
     from assistant.library.ingest import Encoding, Ingest, Ingested
@@ -19,7 +22,8 @@ _NAMED = 3  # of several
 
 
 def cells(document: KnownDocument) -> list[str]:
-    """It in a list: name, whose, passages, the day it was read, what became of the file, where it is."""
+    """It in a list: name, whose, passages, the day it was read, what became of the file, where it is, and in
+    which collection."""
     passages = f"{document.passages:,} passage{'' if document.passages == 1 else 's'}"
     records = f"{len(document.sources):,} records, " if len(document.sources) > 1 else ""
     return [
@@ -29,6 +33,7 @@ def cells(document: KnownDocument) -> list[str]:
         f"{document.added_at.astimezone():%Y-%m-%d}",
         _ON_DISK[document.on_disk()],
         one_line(document.source),
+        f"in {one_line(document.collection)}" if document.collection else "",
     ]
 
 
@@ -49,6 +54,27 @@ def remove(stored: StoredDocuments, user_id: int, documents: Sequence[KnownDocum
             summary = f"removed {names(here)}"
             receipts.append(stored.remove(user_id, space, sources, of_space=space, summary=summary))
     return receipts
+
+
+def folders(paths: Iterable[Path], known: Sequence[KnownDocument]) -> dict[str, str]:
+    """By folder among these, as the sources in it begin: what its files are called together."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if path.is_dir() and (name := name_of_folder(path.resolve(), known)):
+            found[f"{shown_path(path.resolve()).rstrip('/')}/"] = name
+    return found
+
+
+def move(
+    stored: StoredDocuments, user_id: int, documents: Sequence[KnownDocument], collection: str
+) -> list[str]:
+    """Puts them into a collection, or out of any; returns where they were, each once."""
+    for space in (own_space(user_id), SHARED):
+        here = [each for each in documents if each.is_shared == (space == SHARED)]
+        names = dict.fromkeys((source for each in here for source in each.sources), collection)
+        if names:
+            stored.place(user_id, space, names, even_placed=True)
+    return list(dict.fromkeys(each.collection for each in documents))
 
 
 def read_again(

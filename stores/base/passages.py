@@ -45,7 +45,7 @@ class Passage:
     document_id: int | None  # the document or conversation it stands in
     position: int  # its place there, from 0
     source: str  # where it came from, as a person would say it
-    external_id: str  # the id a collection gave it; empty otherwise
+    external_id: str  # the id that a record has in its file; empty otherwise
     created_at: datetime  # when it was told, or came to be known
     said_in: str = ""  # of a memory: the message that says it in these words, while all of that holds
     replaced_by: tuple[ReplacedBy, ...] = ()  # of a statement: what its user told since, the surest first

@@ -139,13 +139,16 @@ class KnowledgeBase(SQLModel, table=True):
 
 
 class Document(SQLModel, table=True):
-    """A named source of passages in one space: a file, a record of a collection, or a conversation."""
+    """A named source of passages in one space: a file, a record of one, or a conversation."""
 
     __tablename__ = "documents"
     __table_args__ = (UniqueConstraint("space", "source"),)
     id: int | None = Field(default=None, primary_key=True)
     space: str
     source: str  # path, name given, or path#id of a record
+    collection: str = Field(
+        default="", sa_column_kwargs={"server_default": ""}
+    )  # it stands in; empty: in none
     created_at: datetime = _moment()
 
 

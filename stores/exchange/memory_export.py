@@ -134,6 +134,7 @@ class _Exported:
                 "document",
                 scope=_scope(document.space),
                 source=document.source,
+                collection=document.collection,
                 created_at=_time(document.created_at),
                 versions=[
                     {

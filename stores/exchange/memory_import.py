@@ -218,7 +218,10 @@ class _Import:
                 return known
             number += 1
             source = f"{told['source']} (imported{f' {number - 1}' if number > 2 else ''})"
-        return self._put(Document(space=space, source=source, created_at=told["created_at"]))
+        made = Document(
+            space=space, source=source, collection=told["collection"], created_at=told["created_at"]
+        )
+        return self._put(made)
 
     def _document(self, space: str, source: str) -> int | None:
         statement = select(col(Document.id)).where(

@@ -256,6 +256,7 @@ _SHAPES: dict[str, Mapping[str, _Check]] = {
     "document": {
         "scope": _SCOPE,
         "source": _words,
+        "collection": _or(_text, ""),
         "created_at": _moment,
         "versions": _list_of(
             {"number": _from(1), "title": _text, "content_hash": _text, "passages": _from(0), **_LIFE}

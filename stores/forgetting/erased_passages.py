@@ -104,6 +104,7 @@ def erase_documents(sql: SqlSession, versions: Iterable[PassageVersion], pieces:
     """A document's name stays, unless the words stand in it; its title and hash go with its last passage."""
     ids = {version.document_id for version in versions if version.document_id is not None}
     for document in found_by(sql, Document, col(Document.id), ids):
+        document.collection = pieces.cut(document.collection)
         source = pieces.cut(document.source)
         if source != document.source:
             document.source = f"{source} {document.id}"  # a space has each source once

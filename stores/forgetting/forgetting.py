@@ -344,7 +344,7 @@ def _blank_what_is_left(sql: SqlSession, user_id: int) -> None:
     sql.execute(update(DocumentVersion).where(col(DocumentVersion.space).in_(spaces)).values(title=""))
     for document in sql.scalars(select(Document).where(col(Document.space).in_(spaces))):
         if not re.fullmatch(r"session \d+", document.source):  # by which a conversation finds its own
-            document.source = f"{FORGOTTEN} {document.id}"
+            document.source, document.collection = f"{FORGOTTEN} {document.id}", ""
 
     for base in sql.scalars(select(KnowledgeBase).where(col(KnowledgeBase.space) == space)):
         base.name = f"{FORGOTTEN} {base.id}"

@@ -24,6 +24,7 @@ from stores.base.one_line import one_line
 from stores.base.passages import own_space, searchable_text
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
+from stores.database.rows import in_parts
 from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, User, known_id
 from stores.vectors.exact import Vectors
 from stores.versions.changes import NewVersion, add_versions, remove_versions, text_hash
@@ -209,7 +210,7 @@ class StoredDocuments:
     ) -> None:
         """Keeps what files were like as they were read to their end, by source; see `FileState`.
 
-        of_records: the same of collections, whose records have sources of their own.
+        of_records: the same of files whose records have sources of their own.
         """
         of_documents = [(col(Document.source) == source, state) for source, state in states.items()]
         of_documents += [
@@ -231,6 +232,27 @@ class StoredDocuments:
                     .values(file_state=state)
                     .execution_options(synchronize_session=False)
                 )
+
+    def place(self, user_id: int, space: str, names: Mapping[str, str], *, even_placed: bool) -> None:
+        """Puts documents into collections: by source, the name of each; an empty one takes it out.
+
+        even_placed: also those that stand in one. Raises `OthersDocument`.
+        """
+        with self._database.writing() as sql:
+            self._require_theirs(sql, user_id, space, list(names))
+            for name in sorted(set(names.values())):
+                sources = [source for source, its in names.items() if its == name]
+                for some in in_parts(sources):
+                    sql.execute(
+                        update(Document)
+                        .where(
+                            col(Document.space) == space,
+                            col(Document.source).in_(some),
+                            *(() if even_placed else (col(Document.collection) == "",)),
+                        )
+                        .values(collection=name)
+                        .execution_options(synchronize_session=False)
+                    )
 
     def remove(self, user_id: int, space: str, sources: Sequence[str], *, of_space: str, summary: str) -> int:
         """Takes documents out, until that is undone; returns the receipt. of_space: whose the receipt is.

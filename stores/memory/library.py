@@ -1,6 +1,7 @@
 """The documents that a user sees: their own and the shared ones, a file each.
 
-A collection, whose records are documents of their own in the database, is one here.
+A file of records, which are documents of their own in the database, is one here. A collection is what was put
+together under a name: the files of a folder that was ingested, or what its user read or moved into it.
 """
 
 from __future__ import annotations
@@ -31,16 +32,17 @@ _NAMED = 5  # of several that a name may mean
 
 @dataclass(frozen=True)
 class KnownDocument:
-    """A document, or all records of a collection."""
+    """A document, or all records of a file."""
 
     name: str  # of the file, or what a stream was called
     title: str
     source: str  # the file's path, or the same as the name
     is_shared: bool
-    sources: tuple[str, ...]  # in the database; of a collection one a record
+    sources: tuple[str, ...]  # in the database; of a file of records one each
     passages: int
     added_at: datetime  # when its content was read last
     file_state: str | None = None  # as in `DocumentVersion`; None also where its file is not known
+    collection: str = ""  # that it stands in; empty: in none
 
     @property
     def file(self) -> Path:
@@ -88,6 +90,7 @@ class Library:
                 func.max(col(DocumentVersion.created_at)),
                 func.count(col(PassageVersion.id)),
                 func.min(col(DocumentVersion.file_state)),
+                col(Document.collection),
             )
             .join(PassageVersion, col(PassageVersion.document_id) == col(Document.id))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
@@ -98,25 +101,34 @@ class Library:
                 col(PassageVersion.removed_at).is_(None),
                 col(DocumentVersion.removed_at).is_(None),
             )
-            .group_by(col(Document.id), col(Document.space), col(Document.source))
+            .group_by(col(Document.id), col(Document.space), col(Document.source), col(Document.collection))
             .order_by(col(Document.id))
         )
         found: dict[tuple[str, str], KnownDocument] = {}
         with self._database.reading() as sql:
-            for space, source, record, title, added_at, passages, state in sql.execute(statement):
+            for space, source, record, title, added_at, passages, state, collection in sql.execute(statement):
                 file = source.removesuffix(f"#{record}") if record else source
                 one = KnownDocument(
-                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at, state
+                    Path(file).name,
+                    title,
+                    file,
+                    space == SHARED,
+                    (source,),
+                    passages,
+                    added_at,
+                    state,
+                    collection,
                 )
                 known = found.get((space, file))
                 found[space, file] = one if known is None else _together(known, one)
         return sorted(found.values(), key=lambda each: (each.is_shared, each.source))
 
     def named(self, user_id: int, name: str, *, shared: bool | None = None) -> list[KnownDocument]:
-        """Those that a name means: one by its path, name or title; of a folder, all in it.
+        """Those that a name means: one by its path, name or title; of a collection or a folder, all in it.
 
-        A file that is both the user's own and shared is the user's own. Raises `NotFound`, and `WrongUsage`
-        where files of several folders are so called. shared: only of what is shared, or of the user's own.
+        What is both the user's own and shared is the user's own. Raises `NotFound`, and
+        `WrongUsage` where files of several folders are so called. shared: only of what is shared, or of the
+        user's own.
         """
         by_source: dict[str, KnownDocument] = {}
         for each in self.all(user_id):
@@ -125,17 +137,17 @@ class Library:
         known = list(by_source.values())
         given = Path(os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111 - "~nobody" stays as it is
         path, told = given.parent.resolve() / given.name, name if name.isprintable() else shown_path(name)
-        for called in (
-            [each for each in known if each.source in (name, str(path))],  # as it is shown
-            [each for each in known if each.source == shown_path(path)],
-            _called(known, name),
-            _called(known, shown_path(name)),
-        ):
-            if len(called) > 1:
-                listed = ", ".join(one_line(each.source) for each in called[:_NAMED])
+        exactly = [each for each in known if each.source in (name, str(path), shown_path(path))]
+        together = [each for each in known if name and each.collection == name]
+        if not exactly and together:
+            own = [each for each in together if not each.is_shared]
+            return own or together
+        for meant in (exactly, _called(known, name), _called(known, shown_path(name))):
+            if len(meant) > 1:
+                listed = ", ".join(one_line(each.source) for each in meant[:_NAMED])
                 raise WrongUsage(f"'{told}' may be {listed}", hint="Name one by its path.")
-            if called:
-                return called
+            if meant:
+                return meant
         folder = str(given.resolve()).rstrip("/") + "/"
         within = [each for each in known if each.source.startswith((folder, shown_path(folder)))]
         if not within and shared is False and self.called(user_id, name):
@@ -190,6 +202,7 @@ def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
         known.passages + record.passages,
         max(known.added_at, record.added_at),
         min((s for s in (known.file_state, record.file_state) if s is not None), default=None),  # "" first
+        known.collection,
     )
 
 

@@ -85,7 +85,7 @@ def draws(seed: int, question: str, passage: Passage) -> tuple[float, ...]:
     """Ten independent numbers, uniform from 0 to 1: one for the error, nine for the noise of the score.
 
     The k-th smallest of the nine is Beta(k, 10 - k) distributed, and the same on every machine. A passage is
-    known by the id that its collection gave it, or else by its own.
+    known by the id that it has in its file, or else by its own.
     """
     identity = passage.external_id or passage.passage_id
     digest = hashlib.blake2b(

@@ -311,6 +311,7 @@ class SlashCommands:
         from assistant.library import documents
         from assistant.library.ingest import Ingested
         from assistant.library.reading_process import ReadingProcess
+        from assistant.library.shelf import folders
         from stores.base.errors import UnreadableDocument
         from stores.base.passages import own_space
 
@@ -320,12 +321,16 @@ class SlashCommands:
         found = documents.find_documents([Path(path).expanduser()])
         for unreadable in found.unreadable:
             yield one_line(unreadable.message)
-        counts: dict[str, Counter[str]] = {}  # by file; a collection holds many documents
+        counts: dict[str, Counter[str]] = {}  # by file; one of records holds many documents
         before, told_at = self._newest_receipt(), time.monotonic()
         with ReadingProcess() as reading:
             to_read = (document for file in found.files for document in reading.read(file))
             for step in self._assistant.turns.ingest.run(
-                self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
+                self._user_id,
+                own_space(self._user_id),
+                to_read,
+                summary=f"ingested {path}",
+                into=folders([Path(path).expanduser()], self._assistant.stores.library.all(self._user_id)),
             ):
                 if isinstance(step, UnreadableDocument):
                     yield one_line(step.message)
@@ -359,7 +364,11 @@ class SlashCommands:
 
         wanted = words.lower().split()
         known = self._assistant.stores.library.all(self._user_id)
-        found = [each for each in known if all(w in f"{each.source} {each.title}".lower() for w in wanted)]
+        found = [
+            each
+            for each in known
+            if all(word in f"{each.source} {each.title} {each.collection}".lower() for word in wanted)
+        ]
         for each in found:
             yield "  ".join(filter(None, cells(each)))
         if not found:

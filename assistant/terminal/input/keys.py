@@ -196,6 +196,7 @@ DOCUMENTS = (
     Key("documents_open", "enter", "open", "read it"),
     Key("documents_ask", "a", "ask", "ask only it: its name goes into the prompt"),
     Key("documents_filter", "slash", "filter", "words of a name or a folder"),
+    Key("documents_move", "m", "move", "move it into a collection, which @NAME asks alone"),
     Key("documents_refresh", "r", "refresh", "read it again, if the file has changed"),
     Key("documents_remove", "x", "remove", "remove it from answers; the file stays"),
     Key("documents_undo", "u", "undo", "undo the latest change made here"),

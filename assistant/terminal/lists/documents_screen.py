@@ -1,4 +1,4 @@
-"""The documents that a user sees, a row each: read one, ask only it, read it again, remove it, with undo."""
+"""The documents that a user sees, a row each: read, asked alone, moved, read again, removed, with undo."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import GivesWay, Telling
 from stores.base.errors import UnreadableDocument
 from stores.base.one_line import one_line, short
+from stores.memory.collections import require_name
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -33,7 +34,8 @@ _MOST_READ = 400  # passages of a preview
 _NARROW = 60
 _NAME = 32  # characters of a row
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
-_KEYS = ("Enter read", "Esc back", "a ask only it", "r read again", "x remove", "u undo", "/ find")
+_FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection; none takes it out"
+_KEYS = ("Enter read", "Esc back", "a ask only it", "m move", "r read again", "x remove", "u undo", "/ find")
 
 
 class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
@@ -63,11 +65,13 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         ] = {}  # each with its cells, for which its file may be read
         self._found: list[KnownDocument] = []  # those that fit the filter
         self._receipts: list[int] = []  # of what was removed here
+        self._moved: KnownDocument | None = None  # for which a collection is asked
 
     def compose(self) -> ComposeResult:
         yield TwoSidedLine("Documents", id="documents-title")
         yield MarkedList(markup=False)
-        yield Input(placeholder="Words of a name or a folder", compact=True, select_on_focus=False)
+        yield Input(placeholder=_FILTER, compact=True, select_on_focus=False, id="documents-filter")
+        yield Input(placeholder=_MOVE, compact=True, select_on_focus=False, id="documents-move")
         yield Static("", markup=False, id="documents-told")
         yield FittingKeys(_KEYS)
 
@@ -109,9 +113,11 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
 
     def _show(self) -> None:
         place = self._options.highlighted or 0
-        wanted = self.query_one(Input).value.casefold().split()
+        wanted = self.query_one("#documents-filter", Input).value.casefold().split()
         self._found = [
-            each for each in self._known if all(w in f"{each.source} {each.title}".casefold() for w in wanted)
+            each
+            for each in self._known
+            if all(word in f"{each.source} {each.title} {each.collection}".casefold() for word in wanted)
         ]
         self._options.clear_options()
         self._options.add_options([Option(self._told(each)) for each in self._found])
@@ -122,13 +128,11 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         )
 
     def _told(self, document: KnownDocument) -> str:
-        name, whose, passages, day, on_disk, source = self._known[document]
+        name, whose, passages, day, on_disk, source, collection = self._known[document]
         if self.app.size.width < _NARROW:
             return f"{'! ' if on_disk else ''}{name}"
-        became = f"{on_disk} · " if on_disk else ""
-        return (
-            f"{short(name, _NAME):<{_NAME}}  {whose:<6}  {passages:>14}  {day}  {became}{from_home(source)}"
-        )
+        told = " · ".join(filter(None, (on_disk, collection, from_home(source))))
+        return f"{short(name, _NAME):<{_NAME}}  {whose:<6}  {passages:>14}  {day}  {told}"
 
     # Keys
 
@@ -136,15 +140,20 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         self._open_field("")
 
     def _open_field(self, value: str) -> None:
-        field = self.query_one(Input)
+        field = self.query_one("#documents-filter", Input)
         field.value, field.cursor_position = value, len(value)
         field.add_class("-open")
         field.focus()
 
-    def on_input_changed(self) -> None:
-        self._show()
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "documents-filter":
+            self._show()
 
-    def on_input_submitted(self) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id == "documents-move" and (document := self._moved) is not None:
+            self._moved = None
+            event.input.remove_class("-open")
+            self.work(self._move(document, event.value.strip()))
         self._options.focus()
 
     def on_option_list_option_selected(self) -> None:
@@ -174,6 +183,26 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         if (document := self._marked) is not None:
             alike = [each for each in self._known if each.name == document.name]
             self.dismiss(document.name if len(alike) == 1 else document.source)
+
+    def action_move(self) -> None:
+        """Asks for the name of a collection."""
+        if (document := self._marked) is None:
+            return
+        self._moved = document
+        field = self.query_one("#documents-move", Input)
+        field.value, field.cursor_position = document.collection, len(document.collection)
+        field.add_class("-open")
+        field.focus()
+
+    async def _move(self, document: KnownDocument, collection: str) -> None:
+        def moved(assistant: Assistant, user_id: int) -> Written:
+            if collection:
+                require_name(collection, assistant.stores.library.all(user_id))
+            shelf.move(assistant.stores.stored_documents, user_id, [document], collection)
+            where = f"into {one_line(collection)}" if collection else "out of its collection"
+            return Written(f"moved {where}: {document.name} · m moves it again")
+
+        await self._write(moved)
 
     def action_refresh(self) -> None:
         if (document := self._marked) is None:
@@ -234,10 +263,12 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         await self._load()
 
     def action_back(self) -> None:
-        field = self.query_one(Input)
-        if field.has_class("-open"):
+        self._moved = None
+        opened = [field for field in self.query(Input) if field.has_class("-open")]
+        for field in opened:
             field.value = ""
             field.remove_class("-open")
+        if opened:
             self._options.focus()
         else:
             self.give_way()

@@ -16,4 +16,5 @@
 0008_knowledge_bases              tables of entities that can be talked over, and which one a session is about
 0009_statement_links              what statements do to each other; versions that replaced become passages
 0010_file_states                  what a file was like when a document was read from it
+0011_collections                  what a user calls some documents together
 """
