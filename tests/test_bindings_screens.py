@@ -195,6 +195,7 @@ DOCUMENTS = {
     "documents_open": Row(then=PageScreen),
     "documents_ask": Row(then=lambda chat: in_the_chat(chat) and chat.prompt == "@tea.md "),
     "documents_filter": Row(then=types_into("Words of a name")),
+    "documents_move": Row(then=types_into("Name of the collection"), after=is_back),
     "documents_refresh": Row(then="read again: tea.md", after=is_back),
     "documents_remove": Row(then="Documents · 1", after=is_back),
     "documents_undo": Row(one_removed, "Documents · 2"),

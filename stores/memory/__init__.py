@@ -8,5 +8,6 @@ statement_links  what statements do to each other, and what their user says of i
 edits            a user's notes, setting aside, and taking any write back
 undone_imports   taking that back
 library          the documents that a user sees, a file each
+collections      what some of them can be called together
 documents        documents added and replaced, passage by passage
 """

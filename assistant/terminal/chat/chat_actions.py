@@ -228,7 +228,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     async def _complete_document(self, before: str, stem: str) -> None:
         documents = await self.desk.look(lambda assistant, user_id: assistant.stores.library.all(user_id))
-        names = sorted({each.name for each in documents})
+        names = sorted({each.name for each in documents} | {each.collection for each in documents} - {""})
         fitting = [naming(name) for name in names if name.startswith(stem.removeprefix('"'))]
         self._complete(before, f"@{stem}", fitting, end=" ")
 

@@ -35,7 +35,7 @@ _NARROW = 60
 _NAME = 32  # characters of a row
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
 _FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection; none takes it out"
-_KEYS = ("Enter read", "Esc back", "a ask only it", "m move", "r read again", "x remove", "u undo", "/ find")
+_KEYS = ("Enter read", "Esc back", "a ask it", "m move", "r read again", "x remove", "u undo", "/ find")
 
 
 class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
