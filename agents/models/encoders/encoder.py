@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from agents.base.interfaces import Vectors
@@ -20,6 +22,7 @@ from agents.models.reader_inputs import valid_unicode
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 DESCRIPTION_FILE = "encoder.json"
+Tokens: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +91,17 @@ class OnnxEncoder:
         return vectors
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> Vectors:
+        ids, mask = self._padded(tokens)
+        (vectors,) = self._session.run(["vectors"], {"input_ids": ids, "attention_mask": mask})
+        result: Vectors = vectors
+        return result
+
+    def _padded(self, tokens: Sequence[Sequence[int]]) -> tuple[Tokens, Tokens]:
+        """Ids and mask, (B, L) each."""
         length = max(1, *(len(ids) for ids in tokens))
         padded = np.full((len(tokens), length), self._description.pad_id, dtype=np.int64)
         mask = np.zeros((len(tokens), length), dtype=np.int64)
         for row, ids in enumerate(tokens):
             padded[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
-        (vectors,) = self._session.run(["vectors"], {"input_ids": padded, "attention_mask": mask})
-        result: Vectors = vectors
-        return result
+        return padded, mask

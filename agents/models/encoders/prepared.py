@@ -25,6 +25,8 @@ from stores.base.errors import EncoderUnavailable
 from stores.base.shortages import shortage
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
+ADAPTED = "agents.models.exporters.export_adapted"  # the exporter of what takes adapters
+_EXPORTER = "agents.models.exporters.export_encoder"
 MULTILINGUAL = "multilingual"  # as a source: the packaged half that knows sixteen languages
 _DESCRIPTIONS = (DESCRIPTION_FILE, MultilingualDescription.FILE)  # of an exported folder
 
@@ -53,14 +55,23 @@ def multilingual_package() -> Path:
 
 
 def prepare_encoder(
-    source: str | None, cache_dir: Path, *, tell: Callable[[str], None], offline: bool
+    source: str | None,
+    cache_dir: Path,
+    *,
+    tell: Callable[[str], None],
+    offline: bool,
+    exporter: str = _EXPORTER,
 ) -> Path:
     """The exported folder of a source, which is exported first unless that was done before.
 
     source: a model's folder, an exported folder, a hub name, `MULTILINGUAL`, or None for the packaged MiniLM.
-    tell: is given sentences for the person who waits.
+    tell: is given sentences for the person who waits. exporter: that of another form, in a cache of its own.
     """
-    if source and any((Path(source).expanduser() / file).is_file() for file in _DESCRIPTIONS):
+    if (
+        exporter == _EXPORTER
+        and source
+        and any((Path(source).expanduser() / file).is_file() for file in _DESCRIPTIONS)
+    ):
         return Path(source).expanduser()
     found = _find(source)
     known = _known_export(found, cache_dir)
@@ -68,7 +79,7 @@ def prepare_encoder(
         return known
     with exporting_into(cache_dir, "encoder", EncoderUnavailable, tell=tell):
         known = _known_export(found, cache_dir)  # another process may have made it meanwhile
-        return known or _export(found, cache_dir, tell=tell, offline=offline)
+        return known or _export(found, cache_dir, exporter, tell=tell, offline=offline)
 
 
 def open_encoder(folder: Path, *, threads: int) -> Encoder:
@@ -126,9 +137,11 @@ def _read_index(cache_dir: Path) -> dict[str, dict[str, str]]:
     return index if isinstance(index, dict) else {}
 
 
-def _export(source: _Source, cache_dir: Path, *, tell: Callable[[str], None], offline: bool) -> Path:
+def _export(
+    source: _Source, cache_dir: Path, exporter: str, *, tell: Callable[[str], None], offline: bool
+) -> Path:
     """Runs the exporter and notes its folder in the index. The caller holds the lock."""
-    folder = _run_exporter(source, cache_dir, tell=tell, offline=offline)
+    folder = _run_exporter(source, cache_dir, exporter, tell=tell, offline=offline)
     _read_description(folder)
     entry = {"stamp": source.stamp, "folder": folder.name}
     new = cache_dir / "index.json.new"
@@ -137,8 +150,9 @@ def _export(source: _Source, cache_dir: Path, *, tell: Callable[[str], None], of
     return folder
 
 
-def _run_exporter(source: _Source, cache_dir: Path, *, tell: Callable[[str], None], offline: bool) -> Path:
-    module = "agents.models.exporters.export_encoder"
+def _run_exporter(
+    source: _Source, cache_dir: Path, module: str, *, tell: Callable[[str], None], offline: bool
+) -> Path:
     arguments = [source.address, str(cache_dir.resolve()), "--name", source.name, "--by-version"]
     if source.address == MULTILINGUAL:
         module = "agents.models.exporters.export_multilingual"

@@ -292,8 +292,10 @@ def _is_whole(folder: Path) -> bool:
     return True
 
 
-def export_by_arguments(arguments: argparse.Namespace, say: Callable[[str], None]) -> Path:
-    """Does what the command line asks; the folder that then stands for the source."""
+def export_by_arguments(
+    arguments: argparse.Namespace, say: Callable[[str], None], write: Callable[..., None] = export
+) -> Path:
+    """Does what the command line asks; the folder that then stands for the source. write: see `export`."""
     source_folder = Path(arguments.source).expanduser()
     if not source_folder.is_dir():
         say(f"Looking for {arguments.source} on the Hugging Face hub.")
@@ -309,12 +311,12 @@ def export_by_arguments(arguments: argparse.Namespace, say: Callable[[str], None
             return target
     elif target.exists() and not (target / DESCRIPTION_FILE).exists() and any(target.iterdir()):
         raise EncoderUnavailable(f"{target} holds something else than an exported encoder")
-    export(source, target, version=version, say=say)
+    write(source, target, version=version, say=say)
     return target
 
 
-def main() -> int:
-    """Progress and errors go to stderr in sentences, and the finished folder's path to stdout."""
+def parser() -> argparse.ArgumentParser:
+    """Of the command line."""
     parser = argparse.ArgumentParser(prog="export_encoder", description=__doc__.partition("\n")[0])
     parser.add_argument("source", help="a model's folder, or a hub name")
     parser.add_argument("target_dir", type=Path)
@@ -324,8 +326,12 @@ def main() -> int:
         action="store_true",
         help="TARGET_DIR is where the folder goes, named after its version",
     )
-    arguments = parser.parse_args()
+    return parser
 
+
+def main() -> int:
+    """Progress and errors go to stderr in sentences, and the finished folder's path to stdout."""
+    arguments = parser().parse_args()
     return exporting(lambda say: export_by_arguments(arguments, say))
 
 
