@@ -16,7 +16,6 @@ from typing import Any, Literal
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vectors
 from agents.models.encoders.two_halves import TwoHalves, first_half, first_halves
-from assistant.learning.recipes.retriever.recipe import weights_at
 from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.methods.method import Found, Method, Search
 from assistant.replay.metrics.measures import measured
@@ -27,6 +26,7 @@ from assistant.replay.runs.run_progress import Watch
 from assistant.replay.runs.steps import AskedStep, Steps
 from assistant.replay.storage.folder import RUNS, STEPS, run_name
 from assistant.replay.streams.datasets import ReplayQuestion
+from assistant.wiring.parts.search import weights_at
 from experiments.feedback import SimulatedFeedback, said_after
 from experiments.methods import query2doc, query_rewrite
 from experiments.methods.luf_variants import LufVariant, Remembers, losses_of, weights_of

@@ -11,7 +11,7 @@ from stores.base.passages import own_space
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
-from stores.learning.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
+from stores.learning.lesson_domains import NOTHING_HELPED, OWN, domain_of, lesson_domains, place_of
 from stores.learning.lessons import DOCUMENTS, TOLD, HeldOut, Lesson, LessonDocument, Lessons, Trust
 from stores.memory.documents import NewDocument, NewPassage
 
@@ -340,7 +340,7 @@ def labelled(version: int, label: str) -> LessonDocument:
 def test_a_source_stands_in_its_folder_or_its_collection(
     source: str, external_id: str, collection: str
 ) -> None:
-    assert collection_of(source, external_id) == collection
+    assert place_of(source, external_id) == collection
 
 
 def test_the_best_label_decides_and_not_the_number_of_lesser_ones() -> None:

@@ -34,7 +34,7 @@ from assistant.learning.background import follow
 from assistant.learning.held_out.bootstrap import Promotion
 from assistant.learning.held_out.retrieval import Comparison
 from assistant.learning.learner import Learner
-from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, over, weights_at
+from assistant.learning.recipes.retriever.recipe import ROLE, UNTRAINED, over
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.settings.config import (
     EncoderSettings,
@@ -46,6 +46,7 @@ from assistant.settings.config import (
 from assistant.settings.locations import Locations
 from assistant.terminal.comparison.training_commands import steer_training
 from assistant.wiring.assistant import Assistant
+from assistant.wiring.parts.search import weights_at
 from stores.base.errors import (
     EncoderUnavailable,
     OverTime,

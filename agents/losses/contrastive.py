@@ -154,6 +154,18 @@ def hard_negatives(
     return (losses * has_answer).sum() / len(losses)
 
 
+def info_nce(queries: Tensor, passages: Tensor, own: Tensor, also: Tensor, *, temperature: float) -> Tensor:
+    """How far each question is from its own passage, among all of a batch: a number, at least 0.
+
+        L = -1/B Σᵢ log( exp(qᵢ·p_own(i) / τ) / Σⱼ exp(qᵢ·pⱼ / τ) ),  j not among the others that answer i
+
+    queries: (B, D), passages: (N, D), unit length. own: (B,), columns. also: (B, N), true for the others that
+    answer. Source: arXiv:1807.03748, eq. 4.
+    """
+    scores = (queries @ passages.T / temperature).masked_fill(also, -torch.inf)
+    return F.cross_entropy(scores, own)
+
+
 def _shares(
     similarities: Tensor, answers: Tensor, positives: HardPositives, generator: torch.Generator | None
 ) -> Tensor:

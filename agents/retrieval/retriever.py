@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agents.base.fusion import lifts, mixed
 from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector
@@ -62,6 +63,13 @@ def tells_time(text: str) -> bool:
 
 def _is_year(word: str) -> bool:
     return len(word) == 4 and word.isdecimal() and word[0] in "12"
+
+
+class AdaptedSearch(Protocol):
+    """Collections that have learned what is meant in them."""
+
+    def cosines(self, question: str, passages: Mapping[int, Passage]) -> Mapping[int, float]:
+        """Of passages that stand in one of them: the cosines that take the place of the plain ones."""
 
 
 @dataclass(frozen=True)
@@ -164,12 +172,22 @@ def best_of(found: Sequence[Retrieved]) -> Retrieved:
 class Retriever:
     """Finds the passages of a space that are nearest to a query in meaning and in words."""
 
-    def __init__(self, encoder: Encoder, *, keep: int, pool: int, fusion: Fusion) -> None:
-        """keep: candidates returned. pool: how many each signal contributes before they are mixed."""
-        self._encoder = encoder
+    def __init__(
+        self, encoder: Encoder, *, keep: int, pool: int, fusion: Fusion, adapted: AdaptedSearch | None = None
+    ) -> None:
+        """keep: candidates returned. pool: how many each signal contributes before they are mixed.
+
+        adapted: knows collections that have learned.
+        """
+        self._encoder, self._adapted = encoder, adapted
         self._keep = keep
         self._pool = pool
         self._fusion = fusion
+
+    def with_adapted(self, adapted: AdaptedSearch) -> Retriever:
+        """The same with other collections that have learned."""
+        how = {"keep": self._keep, "pool": self._pool}
+        return Retriever(self._encoder, **how, fusion=self._fusion, adapted=adapted)
 
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
         """The best passages for a query. without: versions not looked for, such as the query's own."""
@@ -190,4 +208,7 @@ class Retriever:
         found = space.found(
             query, vector, self._pool, without=without, beside=lambda passage: self._fusion.lifts(passage)
         )
-        return Signals(query, found.passages, found.dense, found.lexical, found.neighbours)
+        dense = dict(found.dense)
+        if self._adapted is not None:
+            dense |= self._adapted.cosines(query, found.passages)
+        return Signals(query, found.passages, dense, found.lexical, found.neighbours)

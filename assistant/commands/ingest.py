@@ -265,6 +265,7 @@ def store(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
                 f"{errors.count} not readable; {counted(passages)} in {seconds:.1f} s"
             )
+            assistant.search.encode_adapted()
             hindrance = assistant.search.indexer.hindrance
             if hindrance is not None and hindered_before is None:  # else it was told already
                 call.tell(f"The shared index waits: {hindrance.message}. {hindrance.hint}")

@@ -128,6 +128,7 @@ class Assistant:
         indexer.catch_up()
         if indexer.hindrance is not None:
             self.given.tell(f"The shared index waits: {indexer.hindrance.message}. {indexer.hindrance.hint}")
+        self.search.encode_adapted()
 
     def close(self) -> None:
         self.models.close()

@@ -1,7 +1,8 @@
 """The domain of a lesson: where the passages come from that were judged best for its question.
 
-A domain is a folder whose files were shared, a collection whose records were, or the name given to a stream;
-what users told or keep to themselves is one domain, so that nobody's own files are named to others.
+A domain is a collection, else the folder of a file, the file of a record, or the name given to a stream; what
+users told is one domain. Among several users it holds what they keep to themselves too, so that nobody's own
+files are named to others.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from stores.database.database import Database
 from stores.database.rows import in_parts
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
 from stores.learning.lessons import Lesson, LessonDocument
+from stores.learning.teachers import one_user_in
 
-OWN = "own"  # what users told, and what they keep to themselves
+OWN = "own"  # what users told, and what several keep to themselves
 NOTHING_HELPED = "nothing helped"  # the domain of a question for which no passage was judged to help
 _BEST_FIRST = ("answer", "relevant")
 
@@ -29,21 +31,24 @@ def lesson_domains(database: Database, lessons: Sequence[Lesson]) -> dict[int, s
     documents = {document.version_id for lesson in lessons for document in lesson.documents}
     origins: dict[int, str] = {}
     with database.reading() as sql:
+        is_alone = one_user_in(sql)
         for some in in_parts(sorted(documents)):
-            for version, space, kind, external_id, source in sql.execute(
+            for version, space, kind, external_id, source, collection in sql.execute(
                 select(
                     col(PassageVersion.id),
                     col(PassageVersion.space),
                     col(PassageIdentity.kind),
                     col(PassageIdentity.external_id),
                     col(Document.source),
+                    col(Document.collection),
                 )
                 .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
                 .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
                 .where(col(PassageVersion.id).in_(some))
             ):
-                is_told = space != SHARED or kind != "document" or source is None
-                origins[known_id(version)] = OWN if is_told else collection_of(source, external_id)
+                is_told = kind != "document" or source is None or (space != SHARED and not is_alone)
+                place = OWN if is_told else collection or place_of(source, external_id)
+                origins[known_id(version)] = place
     return {lesson.turn_id: domain_of(lesson.documents, origins) for lesson in lessons}
 
 
@@ -59,7 +64,7 @@ def domain_of(documents: Sequence[LessonDocument], origins: Mapping[int, str]) -
     return NOTHING_HELPED
 
 
-def collection_of(source: str, external_id: str = "") -> str:
+def place_of(source: str, external_id: str = "") -> str:
     """What a shared document stands in: the folder of a file, the file of a record, or a stream's own name.
 
     source, external_id: as its document has them; a record's source is path#id.

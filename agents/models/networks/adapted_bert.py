@@ -1,6 +1,6 @@
 """A frozen BERT encoder whose upper half an adapter changes, as functions of tensors.
 
-    token ids -> embeddings, lower layers -> states -> upper layers with an adapter -> one vector of unit length
+    token ids -> embeddings, lower layers -> states -> upper layers with an adapter -> a unit vector
 
 An adapter is a few named tensors, for each upper layer prompts, or LoRA of queries and values; none of them
 gives the plain encoder. Prompts pass through a layer's own keys and values and ask nothing, so the text keeps
@@ -67,7 +67,7 @@ class Bert:
         return tuple(range(self.layers // 2 + 1, self.layers + 1))
 
     def low_rank(self, rank: int, *, seed: int) -> dict[str, Tensor]:
-        """New LoRA, which adds nothing yet: A, "down" (r, D), is drawn from N(0, 1/D), B, "up" (D, r), is 0."""
+        """New LoRA, which adds nothing yet: A, "down" (r, D), drawn from N(0, 1/D); B, "up" (D, r), 0."""
         draw, made = torch.Generator().manual_seed(seed), dict[str, Tensor]()
         for n in self.upper_layers:
             for kind in ADAPTED:
@@ -117,7 +117,7 @@ class Bert:
             )
             there = F.pad(there, (len(own), 0), value=True)  # (B, p + L)
         query, key, value = (
-            part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in (query, key, value)
+            part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in (query, key, value)
         )
         found = F.scaled_dot_product_attention(query, key, value, attn_mask=there[:, None, None, :])
         return found.transpose(1, 2).flatten(2)

@@ -5,6 +5,7 @@ from_shipped    what is shipped, trained further on lessons from use
 pacing          how quickly a training goes, its rate, and when it writes a checkpoint
 training_state  a training run's state in one file, written whole or not at all
 examples/       data sets read: rows of tables, dialogues
+collections/    how an adapter of the encoder is trained for each collection
 dialogue/       how the task-dialogue generator learns from use
 entities/       how the entity retriever learns from use
 query/          how the query model learns from use

@@ -22,7 +22,6 @@ from agents.base.interfaces import Encoder, Judge
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
-from assistant.learning.recipes.retriever.recipe import weights_at
 from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Frozen, Method
@@ -46,6 +45,7 @@ from assistant.replay.storage.folder import MODEL, RUNS, STEPS, STORE, STORE_IN_
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
+from assistant.wiring.parts.search import weights_at
 from stores.base.passages import Passage
 from stores.learning.lessons import Lessons
 

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.stores import Stores
+from assistant.wiring.parts.trained import COLLECTIONS
 from stores.base.errors import EncoderUnavailable, VouchError
 from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
     from agents.languages.signs import Languages
+    from agents.models.encoders.adapted_encoder import AdaptedEncoder
     from agents.models.encoders.two_halves import TwoHalves
     from agents.retrieval.retriever import Fusion, Retriever
+    from assistant.search.adapted import Adapted
     from assistant.search.searching import Searching
     from assistant.search.shared_indexes import SharedIndexes
+    from stores.search.adapted_vectors import AdaptedVectors
     from stores.search.encoder_versions import EncoderVersion
     from stores.search.indexer import Indexer
     from stores.search.spaces import Spaces
@@ -37,7 +41,7 @@ class Search:
     @property
     def searching(self) -> Searching:
         """What searches now: of the live encoder version, which another process may have changed."""
-        return self._with_trained_queries(self._searching_untrained)
+        return self._with_live_adapters(self._with_trained_queries(self._searching_untrained))
 
     @property
     def _searching_untrained(self) -> Searching:
@@ -208,6 +212,115 @@ class Search:
         retriever = self.retriever_keeping(encoder, self.given.settings.retrieval.candidates)
         return replace(base, encoder=encoder, retriever=retriever, trained_queries=version)
 
+    # Collections that have learned
+
+    @cached_property
+    def adapted_vectors(self) -> AdaptedVectors:
+        """What passages are under the adapters of their collections."""
+        from stores.search.adapted_vectors import AdaptedVectors
+
+        return AdaptedVectors(self._stores.database)
+
+    def adapted_in(self, folder: Path, encoder_version: str) -> Adapted:
+        """The adapters of a candidate's folder, for the vectors of this encoder version."""
+        from agents.models.encoders.two_halves import first_version
+        from assistant.search.adapted import Adapted, read_adapters
+
+        return Adapted(
+            read_adapters(folder, encoder_version=first_version(encoder_version)),
+            self.adapted_vectors,
+            lambda: self._adapted_encoder(encoder_version),
+            lambda question: self.languages is None or self.languages.is_english(question),
+        )
+
+    def searching_with_adapters(self, base: Searching, adapted: Adapted) -> Searching:
+        """The same with these collections that have learned."""
+        return replace(base, retriever=base.retriever.with_adapted(adapted))
+
+    @property
+    def live_adapters(self) -> Adapted | None:
+        """Those that answer; None where there are none, or the settings have collections not learn."""
+        if not self.given.settings.learning.collections:
+            return None
+        searched = self._stores.encoder_versions.live()
+        version = self._stores.live_models.live(COLLECTIONS.role)
+        known = self._stores.live_models.known(COLLECTIONS.role, version) if version else None
+        if searched is None or known is None or known.details.get("encoder_version") != searched.version:
+            return None
+        if known.version not in self._adapted:
+            try:
+                folder = self._stores.checkpoints.verified(COLLECTIONS.recipe, known.version)
+                self._adapted[known.version] = self.adapted_in(folder, searched.version)
+            except VouchError as error:
+                self.given.tell(f"{error.message}. Search goes on without it. {error.hint}")
+                self._adapted[known.version] = None
+        return self._adapted[known.version]
+
+    def adapters_in_use(self) -> set[str]:
+        """The versions of adapters that answer, or did so before the last step."""
+        models, found = self._stores.live_models, set[str]()
+        for version in (models.live(COLLECTIONS.role), models.previous(COLLECTIONS.role)):
+            known = models.known(COLLECTIONS.role, version) if version else None
+            with suppress(VouchError):
+                if known is not None and (of := str(known.details.get("encoder_version", ""))):
+                    folder = self._stores.checkpoints.verified(COLLECTIONS.recipe, known.version)
+                    found |= set(self.adapted_in(folder, of).versions.values())
+        return found
+
+    def encode_adapted(self) -> None:
+        """Encodes what was added to collections that have learned, and tells where it cannot."""
+        try:
+            if (adapted := self.live_adapters) is not None:
+                adapted.encode_missing()
+        except VouchError as error:
+            self.given.tell(f"{error.message}. Search goes on without it. {error.hint}")
+
+    def _with_live_adapters(self, base: Searching) -> Searching:
+        adapted = self.live_adapters
+        return base if adapted is None else self.searching_with_adapters(base, adapted)
+
+    @cached_property
+    def _adapted(self) -> dict[str, Adapted | None]:
+        """By version of the candidate."""
+        return {}
+
+    @cached_property
+    def _adapted_encoders(self) -> dict[str, AdaptedEncoder]:
+        """By version of the encoder."""
+        return {}
+
+    def _adapted_encoder(self, version: str) -> AdaptedEncoder:
+        """The form of an encoder that takes adapters, prepared on first use. Raises `EncoderUnavailable`."""
+        from agents.models.encoders.adapted_encoder import AdaptedEncoder
+        from agents.models.encoders.prepared import ADAPTED, prepare_encoder
+        from agents.models.encoders.two_halves import first_version
+
+        if version not in self._adapted_encoders:
+            live = self._stores.encoder_versions.live()
+            source = self.weights_of(live if live is not None and live.version == version else None)
+            folder = prepare_encoder(
+                None if source is None else str(source),
+                self.given.locations.cache / "adapted-encoders",
+                tell=self.given.tell,
+                offline=self.given.offline,
+                exporter=ADAPTED,
+            )
+            made = AdaptedEncoder(folder, threads=self.given.settings.encoder.threads)
+            if made.version.rpartition("-")[2] != first_version(version).rpartition("-")[2]:
+                raise EncoderUnavailable(f"The weights of {version} are not here any more")
+            self._adapted_encoders[version] = made
+        return self._adapted_encoders[version]
+
+    def weights_of(self, version: EncoderVersion | None) -> Path | None:
+        """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`.
+
+        version: None: of the one that the settings name.
+        """
+        if version is not None and version.kept_as:
+            return self._stores.checkpoints.verified(ENCODER_ROLE, version.kept_as)
+        source = self.given.settings.encoder.source if version is None else version.source
+        return weights_at(source) if source else None
+
     @cached_property
     def _indexes(self) -> SharedIndexes:
         from assistant.search.shared_indexes import SharedIndexes
@@ -274,6 +387,19 @@ class Search:
         from agents.models.encoders.prepared import open_encoder
 
         return open_encoder(folder, threads=self.given.settings.encoder.threads)
+
+
+def weights_at(source: str) -> Path:
+    """The folder with the weights of an encoder that the settings name. Raises `EncoderUnavailable`."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
+    except (OSError, ValueError) as error:
+        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error
 
 
 def from_everywhere(source: str) -> str:

@@ -19,3 +19,4 @@ DIALOGUE = TrainedModel("dialogue", "dialogue generator")
 QUERY = TrainedModel("query", "query model")
 ENTITIES = TrainedModel("entities", "entity retriever")
 RELEVANCE = TrainedModel("relevance", "relevance")
+COLLECTIONS = TrainedModel("collections", "collection adapters")  # for the vectors of the live encoder

@@ -13,15 +13,16 @@ from assistant.learning.outcome import Compared
 from assistant.learning.recipe import Compare, Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.training_process import TrainingFailed
 from assistant.wiring.parts import trained
-from stores.base.errors import EncoderUnavailable
 from stores.learning.kept_lessons import require_kept
 from stores.learning.lessons import Lesson, Lessons, tells_when_to_end
 from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
     from assistant.learning.dual_encoder_swap import BothSides
+    from assistant.learning.held_out.bootstrap import Gain
     from assistant.learning.held_out.judge_probes import JudgeProbes
-    from stores.search.encoder_versions import EncoderVersion
+    from assistant.search.searching import Searching
+    from stores.search.spaces import Spaces
 
 ROLE = trained.RETRIEVER.role
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
@@ -29,10 +30,7 @@ UNTRAINED = "untrained"  # in place of a version: questions are encoded as passa
 
 def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable[Lesson]:
     """On what was judged, for the encoder that is live by now. train: in place of `train_apart`."""
-    from assistant.learning.held_out.known_questions import gain_on_known
-    from assistant.learning.held_out.retrieval import WITH_ANSWERS, compare
-    from assistant.learning.recipes.relevance.recipe import lessons_of as relevance_lessons
-    from stores.learning.lesson_domains import lesson_domains
+    from assistant.learning.held_out.retrieval import WITH_ANSWERS
 
     probes = judge_probes(parts)
     version, learning, side = (
@@ -47,36 +45,23 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
         return first_half(parts.search.searching_by(version).encoder).dimension
 
     def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+        from assistant.learning.held_out.known_questions import gain_on_known
+
         base = parts.search.searching_by(version)
         candidate = (
             parts.search.searching_in(folder)
             if side == "both"
             else parts.search.with_queries_by(base, folder)
         )
-        held_out = [lesson for lesson in lessons if lesson.is_held_out]
-        reranker = parts.models.reranker
-        by_model = parts.given.settings.reranking.judge == "model"  # which would be asked for each candidate
         known = gain_on_known(
             candidate.encoder,
             parts.search.searching.encoder,  # and the first, or round after round could lose a little
             parts.search.wanted_encoder,
             dense_weight=parts.search.fusion.dense_weight,
         )
-        found = compare(
-            lessons,
-            domains=lesson_domains(parts.stores.database, held_out),
-            live=parts.search.searching.retriever,
-            candidate=candidate.retriever,
-            spaces=base.spaces,
-            candidate_spaces=candidate.spaces,
-            judge=probes.trusted(parts.models.judge_of_candidates),
-            known={WITH_ANSWERS: known},
-            said=relevance_lessons(parts).helping({lesson.turn_id for lesson in held_out}),
-            in_order=lambda question, some: some if by_model else reranker.rerank(question, some).order,
-            tell=tell,
-            **how_compared(learning),
+        return compared_with_live(
+            parts, lessons, tell, live_spaces=base.spaces, candidate=candidate, known={WITH_ANSWERS: known}
         )
-        return of_round(found, learning)
 
     encoder_version = parts.search.wanted_encoder.version if version is None else version.version
     return trainable(
@@ -92,11 +77,48 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
             **asdict(parts.given.settings.training),
         },
         threads=learning.threads,
-        encoder=lambda: weights_of(parts, version),
+        encoder=lambda: parts.search.weights_of(version),
         both=_both_sides(parts, encoder_version) if side == "both" else None,
         train=train,
         prepare=lambda: probes.of(parts.models.judge_of_candidates),
     )
+
+
+def compared_with_live(
+    parts: Parts,
+    lessons: Sequence[Lesson],
+    tell: Callable[[int, int], None],
+    *,
+    candidate: Searching,
+    known: Mapping[str, Gain],
+    live_spaces: Spaces | None = None,
+) -> Compared:
+    """What searches now against a candidate, in the chat's order. known: see `decided`.
+
+    live_spaces: what searches now searches; else what the candidate does.
+    """
+    from assistant.learning.held_out.retrieval import compare
+    from assistant.learning.recipes.relevance.recipe import lessons_of as relevance_lessons
+    from stores.learning.lesson_domains import lesson_domains
+
+    held_out = [lesson for lesson in lessons if lesson.is_held_out]
+    reranker, learning = parts.models.reranker, parts.given.settings.learning
+    by_model = parts.given.settings.reranking.judge == "model"  # which would be asked for each candidate
+    found = compare(
+        lessons,
+        domains=lesson_domains(parts.stores.database, held_out),
+        live=parts.search.searching.retriever,
+        candidate=candidate.retriever,
+        spaces=live_spaces or candidate.spaces,
+        candidate_spaces=candidate.spaces,
+        judge=judge_probes(parts).trusted(parts.models.judge_of_candidates),
+        known=known,
+        said=relevance_lessons(parts).helping({lesson.turn_id for lesson in held_out}),
+        in_order=lambda question, some: some if by_model else reranker.rerank(question, some).order,
+        tell=tell,
+        **how_compared(learning),
+    )
+    return of_round(found, learning)
 
 
 def trainable(
@@ -198,30 +220,6 @@ def update_side(parts: Parts) -> str:
         return learning.update_side
     is_small = parts.stores.encoder_versions.live_passages() <= learning.both_up_to
     return "both" if is_small else "query"
-
-
-def weights_of(parts: Parts, version: EncoderVersion | None) -> Path | None:
-    """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`.
-
-    version: None: of the one that the settings name.
-    """
-    if version is not None and version.kept_as:
-        return parts.stores.checkpoints.verified(ENCODER_ROLE, version.kept_as)
-    source = parts.given.settings.encoder.source if version is None else version.source
-    return weights_at(source) if source else None
-
-
-def weights_at(source: str) -> Path:
-    """The same of one that the settings name. Raises `EncoderUnavailable`."""
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        return folder
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
-    except (OSError, ValueError) as error:
-        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error
 
 
 def _both_sides(parts: Parts, live: str) -> BothSides:
