@@ -26,6 +26,7 @@ from stores.database.database import Database
 SLOW = frozenset(
     """
     attacks bindings_chat bindings_screens both_sides canary_properties chat_models chroma_server
+    collection_adapters collection_rounds
     concurrent_runs cross_encoder doctor durability encoder encoder_command faiss_vectors
     feedback_protocol fuzz learner_background learner_resume learning_kills
     memory_on_transformers_serve methods_learning plain_compare plain_sessions poisoned_rounds

@@ -15,6 +15,7 @@ from test_library import add
 from agents.models.encoders.adapted_encoder import Adapter, DamagedAdapter
 from assistant.search.adapted import FILE, Adapted, read_adapters
 from stores.base.passages import SHARED, Passage, own_space
+from stores.database.database import Database
 from stores.search.adapted_vectors import AdaptedVectors, key_of
 
 ENCODER = "tiny-0123456789ab"
@@ -108,21 +109,21 @@ def test_vectors_of_other_adapters_are_taken_away_and_plain_ones_stay(
 ) -> None:
     filled(stores, ann, bob)
     vectors, encoder, laws = AdaptedVectors(stores.database), Axes(), key_of(SHARED, "laws")
-    before = stores_vectors(stores)
+    before = stores_vectors(stores.database)
     for each in (adapter(1), adapter(2)):
         Adapted({laws: each}, vectors, lambda: encoder).encode_missing()  # type: ignore[arg-type, return-value]
     vectors.discard(keep={adapter(2).version})
-    left = stores_vectors(stores)
+    left = stores_vectors(stores.database)
     assert {version for _, version in left.keys() - before.keys()} == {adapter(2).version}
     assert {key: left[key] for key in before} == before
     vectors.discard(keep=())
-    assert stores_vectors(stores) == before
+    assert stores_vectors(stores.database) == before
 
 
-def stores_vectors(stores: Stores) -> dict[tuple[int, str], bytes]:
+def stores_vectors(database: Database) -> dict[tuple[int, str], bytes]:
     from stores.database.rows import rows
 
-    with stores.database.reading() as sql:
+    with database.reading() as sql:
         read = rows(sql, "SELECT version_id, encoder_version, vector FROM passage_vectors")
     return {(version_id, encoder): bytes(vector) for version_id, encoder, vector in read}
 
