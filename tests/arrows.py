@@ -30,8 +30,8 @@ agents.dialogue: agents.base agents.languages agents.models stores.base
 agents.memory: agents.base agents.languages agents.prompts stores.base
 agents.models.networks: agents.models
 assistant.library.chat_logs: stores.base stores.conversation
-assistant.search: agents.base agents.dialogue agents.retrieval assistant.process assistant.settings
-    stores.base stores.database stores.search stores.vectors
+assistant.search: agents.base agents.dialogue agents.models.encoders agents.retrieval assistant.process
+    assistant.settings stores.base stores.database stores.search stores.vectors
 stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
 stores.learning: stores.base stores.conversation stores.database stores.search
 agents.backends: agents.answering agents.base agents.languages agents.prompts agents.retrieval stores.base
@@ -74,13 +74,18 @@ assistant.learning.recipes.relevance: agents.backends agents.losses agents.model
     assistant.wiring.parts stores.database stores.learning
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
-    assistant.learning.recipes assistant.learning.recipes.relevance assistant.wiring.parts stores.base
-    stores.learning stores.search stores.vectors
+    assistant.learning.recipes assistant.learning.recipes.relevance assistant.search assistant.wiring.parts
+    stores.base stores.learning stores.search stores.vectors
+assistant.learning.recipes.collections: agents.losses agents.models.encoders agents.models.exporters
+    agents.models.networks assistant.learning assistant.learning.recipes
+    assistant.learning.recipes.retriever assistant.search assistant.wiring.parts stores.base stores.learning
+    stores.search
 assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
     assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
     stores.learning
 assistant.wiring: agents.models.encoders assistant.background assistant.learning
-    assistant.learning.recipes.dialogue assistant.learning.recipes.entities assistant.learning.recipes.query
+    assistant.learning.recipes.collections assistant.learning.recipes.dialogue
+    assistant.learning.recipes.entities assistant.learning.recipes.query
     assistant.learning.recipes.relevance assistant.learning.recipes.retriever assistant.search
     assistant.settings assistant.wiring.parts stores.base stores.forgetting stores.search
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks

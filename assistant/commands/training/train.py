@@ -133,9 +133,9 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--recipe",
     type=click.Choice(list(RECIPES)),
-    help="What is trained: the retriever, the order of what it found, what replies over knowledge bases, "
-    "what makes follow-up questions stand alone, or what finds entities of knowledge bases; else what is "
-    "due.",
+    help="What is trained: the retriever, collections, the order of what was found, what replies over "
+    "knowledge bases, what makes follow-up questions stand alone, or what finds entities of knowledge bases; "
+    "else what is due.",
 )
 @click.option(
     "--budget",
