@@ -1,0 +1,12 @@
+"""Whether a collection deserves an adapter of its own in the retriever: prompts against LoRA (FlowRAG).
+
+__main__  python -m experiments.flowrag --data DATA --work DIR; goes on where it was stopped
+adapters  prompts and LoRA in the upper layers of a frozen BERT encoder
+linear    a linear layer that is fast on the CPU
+domains   six sets as collections, with training pairs, dev and test questions
+encoding  texts as tokens, as states before the adapted layers, and as vectors
+store     one store of all collections, searched and judged as the product does
+learning  how an adapter, or a whole encoder, learns from pairs
+gate      the variants, in the order of their importance
+tables    what they gain, with intervals
+"""

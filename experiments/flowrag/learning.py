@@ -1,0 +1,74 @@
+"""How an adapter, or a whole encoder, learns from pairs of a question and its passage.
+
+pairs, the fused top ten -> batches with hard negatives -> InfoNCE -> AdamW, clipped; warm-up, no decay
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - as everywhere
+
+Encode = Callable[[Sequence[int]], Tensor]  # places of texts -> (B, D), with gradients
+
+TEMPERATURE, BATCH, EPOCHS, NEGATIVES = 0.05, 16, 2, 2
+_WARM_UP, _LONGEST_GRADIENT = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question, what answers it, and what is found for it and does not."""
+
+    question: int  # its place among the questions
+    gold: frozenset[int]  # places of passages; the first is learned
+    wrong: tuple[int, ...]  # of the fused search's best, without gold
+
+
+def contrastive(queries: Tensor, passages: Tensor, own: Tensor, also: Tensor) -> Tensor:
+    """InfoNCE over the passages of a batch, without what answers a question beside its own passage.
+
+        L = -1/B Σᵢ log( exp(qᵢ·p_own(i) / τ) / Σⱼ exp(qᵢ·pⱼ / τ) ),  j not among the others that answer i
+
+    queries: (B, D). passages: (N, D). own: (B,), columns. also: (B, N), true for the others that answer.
+    """
+    scores = (queries @ passages.T / TEMPERATURE).masked_fill(also, -torch.inf)
+    return F.cross_entropy(scores, own)
+
+
+def train(
+    parameters: Sequence[Tensor],
+    pairs: Sequence[Pair],
+    questions: Encode,
+    passages: Encode,
+    *,
+    rate: float,
+    seed: int,
+) -> Iterator[float]:
+    """Trains `parameters`, through which both sides encode; gives the loss of each step."""
+    optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.0)
+    draw = random.Random(seed)
+    every = [batch for _ in range(EPOCHS) for batch in batches(pairs, draw)]
+    for step, batch in enumerate(every):
+        columns = list(dict.fromkeys(place for pair, wrong in batch for place in (min(pair.gold), *wrong)))
+        own = torch.tensor([columns.index(min(pair.gold)) for pair, _ in batch])
+        also = torch.tensor([[c in pair.gold - {min(pair.gold)} for c in columns] for pair, _ in batch])
+        loss = contrastive(questions([p.question for p, _ in batch]), passages(columns), own, also)
+        for group in optimizer.param_groups:
+            group["lr"] = rate * min(1.0, (step + 1) / (_WARM_UP * len(every)))
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(parameters, _LONGEST_GRADIENT)
+        optimizer.step()
+        yield loss.item()
+
+
+def batches(pairs: Sequence[Pair], draw: random.Random) -> Iterator[list[tuple[Pair, list[int]]]]:
+    """One epoch: every pair once, each with some of its wrong passages."""
+    order = draw.sample(list(pairs), len(pairs))
+    for at in range(0, len(order), BATCH):
+        some = order[at : at + BATCH]
+        yield [(pair, draw.sample(pair.wrong, min(NEGATIVES, len(pair.wrong)))) for pair in some]
