@@ -27,7 +27,7 @@ MOST_LINES = {
     "training": 5920,  # 70 more: questions with known answers
     "experiments": 4350,  # 1,330 more: adapters of the retriever for collections, compared; a month of them
     "benchmarks": 14450,
-    "tests": 63990,  # 930 more: probes of judges, collections and their adapters
+    "tests": 64010,  # 930 more: probes of judges, collections and their adapters
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from store_fixtures import Stores, document, passages_by_text
 
-from stores.base.passages import own_space
+from stores.base.passages import SHARED, own_space
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
@@ -380,6 +380,24 @@ def test_files_records_and_what_is_ones_own_each_have_their_domain(stores: Store
     assert [domains[lesson.turn_id] for lesson in found] == [
         "/home/rules", "/home/songs.jsonl", OWN, NOTHING_HELPED,
     ]  # fmt: skip
+
+
+def test_a_collection_is_a_domain_and_ones_own_is_told_by_a_number(stores: Stores, ann: int) -> None:
+    own, stored = own_space(ann), stores.stored_documents
+    for space, source, collection in (
+        (SHARED, "/a.md", "laws"),
+        (own, "/b.md", "diary"),
+        (own, "/c.md", "x"),
+    ):
+        stores.add(ann, document(source, source), space=space)
+        stored.place(ann, space, {source: collection}, even_placed=True)
+    for space in (SHARED, own):
+        for version in stores.texts(space):
+            ask(stores, ann, [(version, "answer")])
+    found = lessons(stores)
+    assert list(lesson_domains(stores.database, found).values()) == ["laws", "own 1", "own 2"]
+    stores.journal.user_id("bob")
+    assert list(lesson_domains(stores.database, found).values()) == ["laws", OWN, OWN]
 
 
 def test_a_passage_that_is_gone_meanwhile_keeps_its_domain(stores: Stores, ann: int) -> None:

@@ -1,8 +1,8 @@
 """The domain of a lesson: where the passages come from that were judged best for its question.
 
-A domain is a collection, else the folder of a file, the file of a record, or the name given to a stream; what
-users told is one domain. Among several users it holds what they keep to themselves too, so that nobody's own
-files are named to others.
+A domain is a shared collection, else the folder of a file, the file of a record, or the name of a stream; what
+users told or keep to themselves is one domain, so that nobody's own files are named to others. While there is
+one user, each of their collections is one, by a number: rounds keep the names of domains for whoever comes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from sqlalchemy import select
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED
@@ -21,7 +22,7 @@ from stores.database.tables import Document, PassageIdentity, PassageVersion, kn
 from stores.learning.lessons import Lesson, LessonDocument
 from stores.learning.teachers import one_user_in
 
-OWN = "own"  # what users told, and what several keep to themselves
+OWN = "own"  # what users told, and what they keep to themselves
 NOTHING_HELPED = "nothing helped"  # the domain of a question for which no passage was judged to help
 _BEST_FIRST = ("answer", "relevant")
 
@@ -31,7 +32,7 @@ def lesson_domains(database: Database, lessons: Sequence[Lesson]) -> dict[int, s
     documents = {document.version_id for lesson in lessons for document in lesson.documents}
     origins: dict[int, str] = {}
     with database.reading() as sql:
-        is_alone = one_user_in(sql)
+        numbers = _numbers(sql) if one_user_in(sql) else {}
         for some in in_parts(sorted(documents)):
             for version, space, kind, external_id, source, collection in sql.execute(
                 select(
@@ -46,10 +47,25 @@ def lesson_domains(database: Database, lessons: Sequence[Lesson]) -> dict[int, s
                 .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
                 .where(col(PassageVersion.id).in_(some))
             ):
-                is_told = kind != "document" or source is None or (space != SHARED and not is_alone)
-                place = OWN if is_told else collection or place_of(source, external_id)
+                if kind != "document" or source is None:
+                    place = OWN
+                elif space == SHARED:
+                    place = collection or place_of(source, external_id)
+                else:
+                    place = numbers.get((space, collection), OWN)
                 origins[known_id(version)] = place
     return {lesson.turn_id: domain_of(lesson.documents, origins) for lesson in lessons}
+
+
+def _numbers(sql: SqlSession) -> dict[tuple[str, str], str]:
+    """Of each user's own collections, by space and name, what it is called: "own 1" came first."""
+    found = sql.execute(
+        select(col(Document.space), col(Document.collection))
+        .where(col(Document.space) != SHARED, col(Document.collection) != "")
+        .group_by(col(Document.space), col(Document.collection))
+        .order_by(func.min(col(Document.id)))
+    ).all()
+    return {(space, name): f"{OWN} {number}" for number, (space, name) in enumerate(found, start=1)}
 
 
 def domain_of(documents: Sequence[LessonDocument], origins: Mapping[int, str]) -> str:
