@@ -28,7 +28,7 @@ stores.search: stores.base stores.database stores.vectors stores.versions stores
 agents.answering: agents.base agents.languages agents.prompts agents.retrieval stores.base stores.words
 agents.dialogue: agents.base agents.languages agents.models stores.base
 agents.memory: agents.base agents.languages agents.prompts stores.base
-agents.models.networks: agents.models
+agents.models.networks: agents.base agents.models stores.base
 assistant.library.chat_logs: stores.base stores.conversation
 assistant.search: agents.base agents.dialogue agents.retrieval assistant.process assistant.settings
     stores.base stores.database stores.search stores.vectors
@@ -53,10 +53,10 @@ assistant.learning.held_out: agents.base agents.dialogue agents.models agents.re
     stores.learning stores.search
 assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
 assistant.wiring.parts: agents.answering agents.backends agents.base agents.dialogue agents.languages
-    agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
-    assistant.library assistant.remembering assistant.search assistant.settings assistant.turns stores.base
-    stores.claims stores.conversation stores.database stores.exchange stores.learning stores.memory
-    stores.search stores.versions
+    agents.memory agents.models agents.models.encoders agents.models.networks agents.prompts agents.retrieval
+    assistant.background assistant.library assistant.remembering assistant.search assistant.settings
+    assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
+    stores.learning stores.memory stores.search stores.versions
 assistant.learning: assistant.learning.held_out assistant.process assistant.search assistant.settings
     assistant.wiring.parts stores.base stores.database stores.learning stores.search
 assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters

@@ -1,6 +1,6 @@
 """Who labels what was not labelled: simulated judges, and the policy itself where it is surely right.
 
-logits of the holdout -> temperature -> threshold -> sure: own label; else a vote of judges and policy
+logits of the holdout, by the temperature -> threshold -> sure: own label; else a vote of judges and policy
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 - as everywhere
 
 from experiments.evo.sets import Item
 
 WANTED = 0.95  # of the accepted predictions are right on the holdout
 FALLBACK = 0.9  # the threshold where none reaches that
-_TEMPERATURES = (1.0, *(10 ** (n / 40) for n in range(-40, 53)))  # 0.1 to 20
 
 
 class SimulatedJudges:
@@ -45,14 +43,6 @@ class SimulatedJudges:
         if noise < NormalDist().inv_cdf(self._accuracies[judge]):
             return right
         return rng.choice([label for label in range(self._labels) if label != right])
-
-
-def fitted_temperature(logp: Tensor, gold: Tensor) -> float:
-    """T above 0 that makes the labels likeliest: argmin NLL(softmax(logp / T)); 1 is among those tried.
-
-    logp: (N, C) of the holdout. gold: (N,).
-    """
-    return min(_TEMPERATURES, key=lambda t: F.cross_entropy(logp.double() / t, gold).item())
 
 
 def fitted_threshold(logp: Tensor, gold: Tensor, *, wanted: float = WANTED) -> float:

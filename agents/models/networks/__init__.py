@@ -2,4 +2,7 @@
 
 pooling         a text's vector, from those of its tokens
 dialogue        the task-dialogue generator: a pointer over a context and the cells of entities
+causal_lm       a causal language model with adapters
+label_model     its probabilities of label strings
+judge_model     the same as a judge of passages, loaded with what was trained
 """
