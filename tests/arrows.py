@@ -72,6 +72,9 @@ assistant.learning.recipes.entities: agents.base agents.dialogue agents.models a
 assistant.learning.recipes.relevance: agents.backends agents.losses agents.models.exporters
     agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
     assistant.wiring.parts stores.database stores.learning
+assistant.learning.recipes.judge: agents.backends agents.base agents.losses agents.models.networks
+    agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
+    assistant.learning.recipes.relevance assistant.wiring.parts stores.base stores.learning
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
     assistant.learning.recipes assistant.learning.recipes.relevance assistant.wiring.parts stores.base
@@ -80,9 +83,9 @@ assistant.replay.methods: agents.base agents.models.encoders agents.retrieval as
     assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
     stores.learning
 assistant.wiring: agents.models.encoders assistant.background assistant.learning
-    assistant.learning.recipes.dialogue assistant.learning.recipes.entities assistant.learning.recipes.query
-    assistant.learning.recipes.relevance assistant.learning.recipes.retriever assistant.search
-    assistant.settings assistant.wiring.parts stores.base stores.forgetting stores.search
+    assistant.learning.recipes.dialogue assistant.learning.recipes.entities assistant.learning.recipes.judge
+    assistant.learning.recipes.query assistant.learning.recipes.relevance assistant.learning.recipes.retriever
+    assistant.search assistant.settings assistant.wiring.parts stores.base stores.forgetting stores.search
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams

@@ -7,6 +7,7 @@ training_state  a training run's state in one file, written whole or not at all
 examples/       data sets read: rows of tables, dialogues
 dialogue/       how the task-dialogue generator learns from use
 entities/       how the entity retriever learns from use
+judge/          how a language model that judges passages learns from use
 query/          how the query model learns from use
 retriever/      how the retriever is trained on lessons
 """

@@ -382,6 +382,10 @@ class Models:
     @property
     def reranker(self) -> Reranker:
         """Orders what was found."""
+        return self.reranker_by(self.judge)
+
+    def reranker_by(self, judge: Judge) -> Reranker:
+        """The same with another judge."""
         from agents.retrieval.reader_judge import READER_USELESS_BELOW
         from agents.retrieval.reranker import Reranker
 
@@ -389,7 +393,7 @@ class Models:
         reads = reranking.judge == "reader"
         is_set = self.given.settings.origin("reranking.min_judged") != DEFAULT
         return Reranker(
-            self.judge,
+            judge,
             schedule=reranking.schedule,
             budget=reranking.budget,
             min_judged=reranking.min_judged,
