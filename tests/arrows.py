@@ -98,13 +98,14 @@ assistant.terminal.actions: agents.base assistant.settings assistant.terminal.fa
     stores.learning stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
-assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
+assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders
+    agents.models.networks agents.retrieval
     assistant.learning assistant.learning.held_out assistant.learning.recipes
-    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.query
-    assistant.learning.recipes.retriever assistant.replay.methods assistant.replay.metrics
-    assistant.replay.storage assistant.replay.streams assistant.search assistant.settings assistant.turns
-    assistant.wiring assistant.wiring.parts stores.base stores.database stores.exchange stores.learning
-    stores.search
+    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.judge
+    assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.replay.methods
+    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
+    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
+    stores.exchange stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions
