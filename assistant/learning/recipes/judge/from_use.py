@@ -54,7 +54,7 @@ class JudgeTraining:
     """How it is trained."""
 
     epochs: int = 3
-    learning_rate: float = 1e-4  # the highest; falling along a cosine
+    learning_rate: float = 3e-4  # the highest; falling along a cosine
     beta: float = BETA
     alpha: float = 0.5  # the share of new pairs among all
     pairs: int = 4  # of a lesson
@@ -114,7 +114,7 @@ def read_lessons(file: Path) -> list[Judged]:
 class Adapters(Subject[Pair]):
     """Those of the live model, or new ones, and the pairs that they learn."""
 
-    batch, least_an_epoch = 32, 64
+    batch, least_an_epoch = 8, 64
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings, live = options.settings, options.adapters
