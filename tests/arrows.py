@@ -79,7 +79,7 @@ assistant.learning.recipes.retriever: agents.losses agents.models agents.models.
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
     assistant.learning.recipes assistant.learning.recipes.relevance assistant.wiring.parts stores.base
     stores.learning stores.search stores.vectors
-assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
+assistant.replay.methods: agents.base agents.losses agents.models.encoders agents.retrieval assistant.learning
     assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
     stores.learning
 assistant.wiring: agents.models.encoders assistant.background assistant.learning

@@ -32,6 +32,7 @@ from assistant.replay.storage.line_file import encoded
 from assistant.settings.config import AnswerSettings, RerankingSettings, Settings
 from stores.learning.lessons import tells_when_to_end
 
+FACTS = {"best_epoch": 2, "by": "SFT", "temperature": 1.0, "threshold": 0.8}
 MEASURED, *_ = (f"when {n}?" for n in range(99) if tells_when_to_end(f"when {n}?"))
 TAUGHT = [f"when {n}?" for n in range(99) if not tells_when_to_end(f"when {n}?")]
 
@@ -53,13 +54,15 @@ class Trained:
         self.options.append(list(options))
         made = folder / "candidate"
         (made / SERVED).mkdir(parents=True)
-        (made / SETTINGS).write_text(json.dumps({"best_epoch": 2, "by": "SFT"}))
+        (made / SETTINGS).write_text(json.dumps(FACTS))
         return made
 
-    def evo(self) -> Evo:
+    def evo(self, *judges: FixedJudge) -> Evo:
         training = Further("program", {"seed": 1}, 1, ("--base", "model"), self.train)
         users = FixedJudge({1: "answer", 2: "irrelevant"})
-        return Evo(self.folder, interval=2, training=training, users=users, use=self.used.append)
+        return Evo(
+            self.folder, interval=2, training=training, users=users, judges=judges, use=self.used.append
+        )
 
 
 @pytest.fixture
@@ -74,7 +77,7 @@ def round_of(*questions: str) -> list[JudgedQuestion]:
 
 def test_a_round_learns_what_users_said_and_the_next_begins_with_its_adapters(trained: Trained) -> None:
     evo = trained.evo()
-    assert evo.learn(round_of(MEASURED, TAUGHT[0])) == {"lessons": 2, "best_epoch": 2, "by": "SFT"}
+    assert evo.learn(round_of(MEASURED, TAUGHT[0])) == {"lessons": 2, "asked": 0, **FACTS}
     assert evo.learn(round_of(TAUGHT[1], TAUGHT[2]))["lessons"] == 4
     first, second = trained.rows
     assert first == second[:2]
@@ -112,6 +115,30 @@ def test_what_was_made_is_taken_up_and_what_is_gone_is_made_again(trained: Train
     assert elsewhere.rows == trained.rows[:2]
 
 
+def test_where_judges_vote_users_say_nothing_after_the_first_training(trained: Trained) -> None:
+    judges = FixedJudge({3: "answer", 4: "answer", 5: None}), FixedJudge({3: "answer", 5: None})
+    evo = trained.evo(*judges)
+    assert evo.learn(round_of(MEASURED, TAUGHT[0]))["asked"] == 0
+    assert not judges[0].calls
+    # sure of it, sure of it (τ itself), voted for, two to one against, nobody else votes
+    told = judged(TAUGHT[1], 0.9, 0.2, 0.7, 0.4, 0.6)
+    assert evo.learn([told, judged(MEASURED, 0.9, 0.1)])["asked"] == 3
+    assert judges[0].calls == judges[1].calls == [[3, 4, 5], []]
+    texts = [each.candidate.passage.text for each in told.judgements]
+    *_, row, last = trained.rows[1]
+    assert (row["helped"], row["useless"]) == ([texts[0], texts[2]], [texts[1], texts[3]])
+    assert (last["question"], last["measured"]) == (MEASURED, False)  # its labels are no gold
+    again = trained.evo(*judges)
+    again.take_up([*round_of(MEASURED, TAUGHT[0]), told, judged(MEASURED, 0.9, 0.1)])
+    assert again._rows == evo._rows
+
+
+def test_two_judges_who_disagree_leave_it_to_the_model(trained: Trained) -> None:
+    evo = trained.evo(FixedJudge({1: "answer", 2: None}), FixedJudge({2: "answer"}))
+    evo.learn(round_of(MEASURED, TAUGHT[0]))
+    assert evo._cautious(judged(TAUGHT[1], 0.7, 0.3)) == [True, None]  # of two valid votes one each: even
+
+
 # The whole
 
 
@@ -120,6 +147,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Path:
     folder = tmp_path_factory.mktemp("home")
     (folder / "cache").mkdir()
     (folder / "cache" / "encoders").symlink_to(minilm_folder.parent)
+    (folder / "cache" / "readers").symlink_to(minilm_folder.parent.parent / "readers")
     replay_towns.write(folder / "towns")
     make_tiny_llama(folder / "model")
     return folder
@@ -130,12 +158,14 @@ def replay(home: Path, out: Path) -> Replay:
     streamed = read_inputs(
         [str(towns / "towns.jsonl")], data=None, splits=(), passages=towns / "passages.jsonl"
     )
-    plan = ReplayPlan(methods=(MethodChoice.read("evo"),), interval=8, accuracy=1.0)
+    methods = tuple(map(MethodChoice.read, ("evo", "evo-cautious")))
+    plan = ReplayPlan(methods=methods, interval=8, accuracy=1.0)
     reranking = RerankingSettings(judge_model=str(home / "model"), judge_share=1.0)
     settings = Settings(answer=AnswerSettings(reader=False), reranking=reranking)
     return Replay(plan, streamed, out, settings=settings, live=locations(home))
 
 
+@pytest.mark.slow
 def test_until_the_first_round_it_judges_as_frozen_and_a_killed_replay_goes_on(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +185,11 @@ def test_until_the_first_round_it_judges_as_frozen_and_a_killed_replay_goes_on(
     assert not set(names[0]) & set(names[1][8:])
     assert str(home) not in json.dumps(whole.identity)
     assert whole.identity["judge"]["kind"] == "users"
+
+    cautious = runs["evo-cautious", 1]
+    assert [each.figures for each in cautious.asked[:16]] == [each.figures for each in evo[:16]]
+    first, second, *_ = (step.facts for step in cautious.learned)
+    assert (first["asked"], first["by"], second.get("by", "ReplayDPO")) == (0, "SFT", "ReplayDPO")
 
     note, asked = Steps.note_asked, 0
 
@@ -180,4 +215,4 @@ def test_the_command_tells_what_is_lacking_and_what_it_cannot_be_played_beside(
     vouch = Vouch(tmp_path, minilm_folder.parent)
     command = ("replay", "towns/towns.jsonl", "--passages", "towns/passages.jsonl", "--method", "evo")
     assert "reranking.judge_model, which is not set" in vouch.run(*command, code=2).err
-    assert "nothing is played beside it" in vouch.run(*command, "--method", "luf", code=2).err
+    assert "only frozen is played beside them" in vouch.run(*command, "--method", "luf", code=2).err

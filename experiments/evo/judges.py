@@ -1,7 +1,4 @@
-"""Who labels what was not labelled: simulated judges, and the policy itself where it is surely right.
-
-logits of the holdout, by the temperature -> threshold -> sure: own label; else a vote of judges and policy
-"""
+"""Who labels what was not labelled and the policy is not sure of: simulated judges."""
 
 from __future__ import annotations
 
@@ -9,12 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-from torch import Tensor
-
 from experiments.evo.sets import Item
-
-WANTED = 0.95  # of the accepted predictions are right on the holdout
-FALLBACK = 0.9  # the threshold where none reaches that
 
 
 class SimulatedJudges:
@@ -43,17 +35,3 @@ class SimulatedJudges:
         if noise < NormalDist().inv_cdf(self._accuracies[judge]):
             return right
         return rng.choice([label for label in range(self._labels) if label != right])
-
-
-def fitted_threshold(logp: Tensor, gold: Tensor, *, wanted: float = WANTED) -> float:
-    """The smallest τ from where on so many of the predictions are right; FALLBACK where there is none.
-
-    logp: (N, C) of the holdout, by the temperature. gold: (N,).
-    """
-    confidence, predicted = logp.softmax(1).max(1)
-    thresholds: list[float] = sorted(set(confidence.tolist()))
-    for threshold in thresholds:
-        accepted = confidence >= threshold
-        if (predicted == gold)[accepted].double().mean() >= wanted:
-            return threshold
-    return FALLBACK

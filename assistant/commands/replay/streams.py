@@ -67,7 +67,7 @@ def _over(
     options: Mapping[str, Any],
     questions: Callable[..., Replay] | None,
 ) -> Over:
-    from assistant.replay.methods.choice import ALONE, EVO, FROZEN, OF_DIALOGUES
+    from assistant.replay.methods.choice import ALONE, CAUTIOUS, EVO, FROZEN, OF_DIALOGUES
     from assistant.replay.metrics.measures import MEASURES
     from assistant.replay.runs.inputs import read_inputs
     from assistant.replay.runs.replay import Replay
@@ -77,7 +77,7 @@ def _over(
         if len(kinds) > 1 or options["passages"]:
             raise WrongUsage(f"{alone} plays {ALONE[alone]} of the named sets, and nothing beside frozen")
         return (_of_dialogues if alone == OF_DIALOGUES else _of_conversations)(call, plan, options)
-    if EVO in kinds:
+    if {EVO, CAUTIOUS}.intersection(kinds):
         _check_judge(call, kinds)
     streamed = read_inputs(
         options["named"],
@@ -100,8 +100,10 @@ def _over(
 
 
 def _check_judge(call: Invocation, kinds: Collection[str]) -> None:
-    if len(kinds) > 1:
-        raise WrongUsage("evo trains the judge, so nothing is played beside it but frozen")
+    from assistant.replay.methods.choice import CAUTIOUS, EVO
+
+    if not {EVO, CAUTIOUS}.issuperset(kinds):
+        raise WrongUsage(f"{EVO} and {CAUTIOUS} train the judge, so only frozen is played beside them")
     if not call.settings.reranking.judge_model:
         hint = "Set it to the folder of a causal language model."
         raise WrongUsage("evo trains the model of reranking.judge_model, which is not set", hint=hint)

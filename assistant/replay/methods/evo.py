@@ -4,7 +4,9 @@
       -> the next questions are judged with them
 
 The training is that of the recipe `judge`; what it makes judges from the next question on, better or not.
-Each question is judged, and measured, before anything is learned from it. Source: EVO-Reranker, section 4.
+Each question is judged, and measured, before anything is learned from it. Where judges are given, users say
+nothing after the first training (CautiousDPO): what the model is sure of, by the threshold found on what is
+measured, is taken at its word, and on all else it votes with the judges. Source: EVO-Reranker, section 4.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.base.interfaces import Judge
+from agents.base.interfaces import Candidate, Judge
 from assistant.learning.promotion import SERVED
 from assistant.learning.training_process import SETTINGS, Further, Tell
 from assistant.replay.methods.method import Frozen, JudgedQuestion
@@ -35,6 +37,7 @@ class Evo(Frozen):
         interval: int,
         training: Further,
         users: Judge,
+        judges: Sequence[Judge] = (),
         use: Callable[[Path], None],
         tell: Tell = lambda told: None,
     ) -> None:
@@ -45,6 +48,7 @@ class Evo(Frozen):
         self._users, self._use, self._tell = users, use, tell
         self._rows: list[dict[str, Any]] = []
         self._shown = 0  # questions
+        self._judges, self._asked, self._threshold = judges, 0, 0.0
         self._made: Path | None = None  # by the last training
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> Mapping[str, Any]:
@@ -58,10 +62,9 @@ class Evo(Frozen):
         self._tell({"kind": "phase", "phase": "starting"})
         begins_with = ("--adapters", str(self._made / SERVED)) if self._made else ()
         training = replace(self._training, options=(*self._training.options, *begins_with))
-        self._made = training.on(place, self._rows, tell=self._tell)
-        self._use(self._made / SERVED)
-        facts = json.loads((self._made / SETTINGS).read_text(encoding="utf-8"))
-        return {"lessons": len(self._rows), "best_epoch": facts["best_epoch"], "by": facts["by"]}
+        facts = self._judge_with(training.on(place, self._rows, tell=self._tell))
+        told = {name: facts[name] for name in ("best_epoch", "by", "temperature", "threshold")}
+        return {"lessons": len(self._rows), "asked": self._asked, **told}
 
     def take_up(self, judged: Sequence[JudgedQuestion]) -> None:
         """See `Method`. Trains again only what is gone."""
@@ -70,10 +73,16 @@ class Evo(Frozen):
             made = self._place(self._shown + len(some)) / _MADE
             if (made / SERVED).is_dir():
                 self._take(some)
-                self._made = made
-                self._use(made / SERVED)
+                self._judge_with(made)
             else:
                 self.learn(some)
+
+    def _judge_with(self, made: Path) -> dict[str, Any]:
+        """From here on; the facts of its training."""
+        facts: dict[str, Any] = json.loads((made / SETTINGS).read_text(encoding="utf-8"))
+        self._made, self._threshold = made, facts["threshold"]
+        self._use(made / SERVED)
+        return facts
 
     @property
     def _step(self) -> int:
@@ -84,16 +93,39 @@ class Evo(Frozen):
         return self._folder / f"after-{shown}"
 
     def _take(self, judged: Sequence[JudgedQuestion]) -> Path:
-        """Keeps what users say of these, where something helps; the folder for a training."""
+        """Keeps what is said of these, where some help and some do not; the folder for a training."""
         self._shown += len(judged)
+        is_cautious, self._asked = bool(self._judges and self._made), 0
         for each in judged:
-            candidates = [judgement.candidate for judgement in each.judgements]
-            texts: dict[bool, list[str]] = {True: [], False: []}
-            said = self._users.judge(each.asked.text, candidates).verdicts
-            for candidate, verdict in zip(candidates, said, strict=True):
-                texts[verdict is not None and verdict.label != "irrelevant"].append(candidate.passage.text)
-            row = {"question": each.asked.text, "helped": texts[True], "useless": texts[False]}
-            if all(texts.values()):
-                is_measured = tells_when_to_end(each.asked.text)
+            text, candidates = each.asked.text, [judgement.candidate for judgement in each.judgements]
+            said = self._cautious(each) if is_cautious else self._helps(self._users, text, candidates)
+            labelled = list(zip(candidates, said, strict=True))
+            helped, useless = ([c.passage.text for c, s in labelled if s is is_so] for is_so in (True, False))
+            row = {"question": text, "helped": helped, "useless": useless}
+            if helped and useless:
+                is_measured = tells_when_to_end(text) and not is_cautious  # only what users said
                 self._rows.append({"step": self._step, "measured": is_measured, **row})
         return self._place(self._shown)
+
+    def _cautious(self, each: JudgedQuestion) -> list[bool | None]:
+        """As the model says where it is sure, else by a vote, None where that is even (Algorithm 1)."""
+        from agents.losses.preference import voted
+
+        scores = [judgement.verdict.score for judgement in each.judgements]
+        doubtful = [j.candidate for j in each.judgements if not self._is_sure(j.verdict.score)]
+        self._asked += len(doubtful)
+        votes = zip(*(self._helps(judge, each.asked.text, doubtful) for judge in self._judges), strict=True)
+        labels: list[bool | None] = []
+        for score in scores:
+            own = score >= 0.5
+            vote = own if self._is_sure(score) else voted([*next(votes), own])
+            labels.append(None if vote is None else bool(vote))
+        return labels
+
+    def _is_sure(self, score: float) -> bool:
+        return max(score, 1 - score) >= self._threshold
+
+    @staticmethod
+    def _helps(judge: Judge, question: str, candidates: Sequence[Candidate]) -> list[bool | None]:
+        said = judge.judge(question, candidates).verdicts
+        return [None if verdict is None else verdict.label == "answer" for verdict in said]

@@ -22,10 +22,12 @@ from agents.base.interfaces import Encoder, Judge
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.score_judge import ScoreJudge
 from assistant.learning.recipes.judge.recipe import PROGRAM
 from assistant.learning.recipes.retriever.recipe import weights_at
 from assistant.learning.training_process import Further
-from assistant.replay.methods.choice import EVO, MethodChoice
+from assistant.replay.methods.choice import CAUTIOUS, EVO, MethodChoice
 from assistant.replay.methods.evo import Evo
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Frozen, Method
@@ -206,7 +208,7 @@ class Replay(InFolder):
 
     @property
     def _trains_judge(self) -> bool:
-        return any(choice.kind == EVO for choice in self.plan.played)
+        return any(choice.kind in (EVO, CAUTIOUS) for choice in self.plan.played)
 
     def _player(
         self,
@@ -226,17 +228,20 @@ class Replay(InFolder):
 
     def _method(self, choice: MethodChoice, run: Run, assistant: ReplayAssistant) -> Method:
         """One that has learned nothing yet."""
-        if choice.kind == EVO:
-            return self._evo(run, assistant)
+        if choice.kind in (EVO, CAUTIOUS):
+            is_cautious = choice.kind == CAUTIOUS
+            judges = (ReaderJudge(assistant.models.readings), ScoreJudge()) if is_cautious else ()
+            return self._evo(run, assistant, judges)
         return self._luf(Luf, run, assistant) if choice.kind == "luf" else Frozen()
 
-    def _evo(self, run: Run, assistant: ReplayAssistant) -> Evo:
+    def _evo(self, run: Run, assistant: ReplayAssistant, judges: Sequence[Judge]) -> Evo:
         options = ("--base", str(assistant.models.judge_folder))
         return Evo(
             run.folder / TRAINED,
             interval=self.plan.interval,
             training=Further(PROGRAM, {"seed": run.seed}, self.plan.threads, options),
             users=self._users(run),
+            judges=judges,
             use=assistant.models.judge_with,
             tell=run.progress.trains,
         )

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.losses.calibration import fitted_temperature
+from agents.losses.calibration import fitted_temperature, fitted_threshold
 from agents.losses.preference import BETA, Pairs, document_pairs, dpo, margins, replayed
 from agents.models.networks.judge_model import (
     WEIGHTS,
@@ -53,7 +53,7 @@ _TOGETHER = 4  # pairs that go through the model at once; a step adds up their g
 class JudgeTraining:
     """How it is trained."""
 
-    epochs: int = 3
+    epochs: int = 2
     learning_rate: float = 3e-4  # the highest; falling along a cosine
     beta: float = BETA
     alpha: float = 0.5  # the share of new pairs among all
@@ -175,8 +175,10 @@ class Adapters(Subject[Pair]):
         self._judge.labels.restore(best)
         found = table(self._judge.labels, [item for each in self._told for item in each.both])
         gold = torch.tensor([int(item in each.helped) for each in self._told for item in each.both])
-        described = replace(self._judge.description, temperature=fitted_temperature(found, gold))
-        self.facts = {**self.facts, "temperature": described.temperature}
+        temperature = fitted_temperature(found, gold)
+        described = replace(self._judge.description, temperature=temperature)
+        threshold = fitted_threshold(found / temperature, gold)
+        self.facts = {**self.facts, "temperature": temperature, "threshold": threshold}
         (folder / SERVED).mkdir()
         write_adapters(folder / SERVED, best, described)
 
