@@ -145,6 +145,8 @@ def test_code_that_comes_with_the_model_is_not_run_and_no_pickle_is_read(tiny: P
     (tmp_path / "model.safetensors").unlink()
     with pytest.raises(UnknownModel, match="cannot be loaded"):
         JudgeModel(tmp_path)
+    with pytest.raises(UnknownModel, match="There is no model in"):
+        JudgeModel(tmp_path / "nothing")
     config = json.loads((tmp_path / "config.json").read_text())
     config |= {"model_type": "evil", "auto_map": {"AutoModelForCausalLM": "evil.Evil"}}
     (tmp_path / "config.json").write_text(json.dumps(config))

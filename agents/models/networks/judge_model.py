@@ -124,9 +124,15 @@ def asked(question: str, passage: str) -> Question:
 
 
 def base_version(folder: Path) -> str:
-    """Names a model by its configuration and the sizes of its files; its weights are not read."""
+    """Names a model by its configuration and the sizes of its files; its weights are not read.
+
+    Raises `UnknownModel` where there is none.
+    """
     files = sorted((file.name, file.stat().st_size) for file in folder.glob("*.safetensors"))
-    known = (folder / "config.json").read_bytes() + json.dumps(files).encode()
+    try:
+        known = (folder / "config.json").read_bytes() + json.dumps(files).encode()
+    except OSError as error:
+        raise UnknownModel(f"There is no model in {folder}: {error.strerror}") from error
     return f"{folder.resolve().name[:40]}-{hashlib.sha256(known).hexdigest()[:12]}"
 
 
