@@ -28,7 +28,7 @@ stores.search: stores.base stores.database stores.vectors stores.versions stores
 agents.answering: agents.base agents.languages agents.prompts agents.retrieval stores.base stores.words
 agents.dialogue: agents.base agents.languages agents.models stores.base
 agents.memory: agents.base agents.languages agents.prompts stores.base
-agents.models.networks: agents.models
+agents.models.networks: agents.base agents.models stores.base
 assistant.library.chat_logs: stores.base stores.conversation
 assistant.search: agents.base agents.dialogue agents.models.encoders agents.retrieval assistant.process
     assistant.settings stores.base stores.database stores.search stores.vectors
@@ -53,10 +53,10 @@ assistant.learning.held_out: agents.base agents.dialogue agents.models agents.re
     stores.learning stores.search
 assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
 assistant.wiring.parts: agents.answering agents.backends agents.base agents.dialogue agents.languages
-    agents.memory agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
-    assistant.library assistant.remembering assistant.search assistant.settings assistant.turns stores.base
-    stores.claims stores.conversation stores.database stores.exchange stores.learning stores.memory
-    stores.search stores.versions
+    agents.memory agents.models agents.models.encoders agents.models.networks agents.prompts agents.retrieval
+    assistant.background assistant.library assistant.remembering assistant.search assistant.settings
+    assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
+    stores.learning stores.memory stores.search stores.versions
 assistant.learning: assistant.learning.held_out assistant.process assistant.search assistant.settings
     assistant.wiring.parts stores.base stores.database stores.learning stores.search
 assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters
@@ -72,6 +72,9 @@ assistant.learning.recipes.entities: agents.base agents.dialogue agents.models a
 assistant.learning.recipes.relevance: agents.backends agents.losses agents.models.exporters
     agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
     assistant.wiring.parts stores.database stores.learning
+assistant.learning.recipes.judge: agents.backends agents.base agents.losses agents.models.networks
+    agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
+    assistant.learning.recipes.relevance assistant.wiring.parts stores.base stores.learning
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
     assistant.learning.recipes assistant.learning.recipes.relevance assistant.search assistant.wiring.parts
@@ -80,12 +83,12 @@ assistant.learning.recipes.collections: agents.losses agents.models.encoders age
     agents.models.networks assistant.learning assistant.learning.recipes
     assistant.learning.recipes.retriever assistant.search assistant.wiring.parts stores.base stores.learning
     stores.search
-assistant.replay.methods: agents.base agents.models.encoders agents.retrieval assistant.learning
+assistant.replay.methods: agents.base agents.losses agents.models.encoders agents.retrieval assistant.learning
     assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
     stores.learning
 assistant.wiring: agents.models.encoders assistant.background assistant.learning
     assistant.learning.recipes.collections assistant.learning.recipes.dialogue
-    assistant.learning.recipes.entities assistant.learning.recipes.query
+    assistant.learning.recipes.entities assistant.learning.recipes.judge assistant.learning.recipes.query
     assistant.learning.recipes.relevance assistant.learning.recipes.retriever assistant.search
     assistant.settings assistant.wiring.parts stores.base stores.forgetting stores.search
 assistant.checks: agents.base assistant.settings assistant.wiring stores.base stores.checks
@@ -100,13 +103,14 @@ assistant.terminal.actions: agents.base assistant.settings assistant.terminal.fa
     stores.learning stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
-assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.retrieval
+assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders
+    agents.models.networks agents.retrieval
     assistant.learning assistant.learning.held_out assistant.learning.recipes
-    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.query
-    assistant.learning.recipes.retriever assistant.replay.methods assistant.replay.metrics
-    assistant.replay.storage assistant.replay.streams assistant.search assistant.settings assistant.turns
-    assistant.wiring assistant.wiring.parts stores.base stores.database stores.exchange stores.learning
-    stores.search
+    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.judge
+    assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.replay.methods
+    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
+    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
+    stores.exchange stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions

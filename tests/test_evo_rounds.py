@@ -15,11 +15,12 @@ from tiny_llama import make_tiny_llama
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.losses.calibration import FALLBACK, fitted_temperature, fitted_threshold
 from agents.losses.preference import voted
+from agents.models.networks.label_model import LabelModel, prompt
 from experiments.evo import rounds
 from experiments.evo.__main__ import runs_of
-from experiments.evo.judges import FALLBACK, SimulatedJudges, fitted_temperature, fitted_threshold
-from experiments.evo.label_model import LabelModel, prompt
+from experiments.evo.judges import SimulatedJudges
 from experiments.evo.measures import measured
 from experiments.evo.policy import FrozenStates, Policy, SmallPolicy, table
 from experiments.evo.rounds import METHODS, Method, Preference, Round, Training, capped, play, started, train

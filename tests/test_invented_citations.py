@@ -120,8 +120,8 @@ def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: P
                 sql.execute(update(Retrieval).values(strategy=strategy))
             return sorted(assistant.turns.trained_behind(ann, assistant.stores.journal.turn(ann, 1)))
 
-        assert behind("original") == ["query encoder", "relevance"]
-        assert behind(REWRITTEN) == ["query encoder", "query model", "relevance"]
+        assert behind("original") == ["judge", "query encoder", "relevance"]
+        assert behind(REWRITTEN) == ["judge", "query encoder", "query model", "relevance"]
         quoted, generated = ({"is_generated": each} for each in (False, True))
         assert behind("original", knowledge_base=quoted) == ["entity retriever", "query encoder"]
-        assert behind(REWRITTEN, knowledge_base=generated) == sorted({*roles} - {"relevance"})
+        assert behind(REWRITTEN, knowledge_base=generated) == sorted({*roles} - {"judge", "relevance"})

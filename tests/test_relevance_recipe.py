@@ -349,12 +349,13 @@ ASKED = "What did Ann say about the boat of pier {}?"
 class Pier:
     """A chat in which Ann was asked for and Ben found first, again and again."""
 
-    def __init__(self, folder: Path, *, turns: int = 260) -> None:
+    def __init__(self, folder: Path, *, turns: int = 260, settings: Settings | None = None) -> None:
+        """settings: with a judge of their own; None: each candidate is called relevant."""
         self.told: list[str] = []
-        self.assistant = Assistant(
-            Settings(), find_locations({"HOME": str(folder)}), offline=True, tell=self.told.append
-        )
-        self.assistant.models.__dict__["judge"] = FixedJudge(dict.fromkeys(range(1, 9), "relevant"))
+        places = find_locations({"HOME": str(folder)})
+        self.assistant = Assistant(settings or Settings(), places, offline=True, tell=self.told.append)
+        if settings is None:
+            self.assistant.models.__dict__["judge"] = FixedJudge(dict.fromkeys(range(1, 9), "relevant"))
         journal = self.assistant.stores.journal
         self.ann = journal.user_id("ann")
         early = journal.open_session(self.ann)

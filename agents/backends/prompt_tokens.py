@@ -10,12 +10,12 @@ alone decides where turns begin and end.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.base.chat_interfaces import ChatMessage
+from agents.base.control_tokens import ControlTokens
 from stores.base.errors import ModelRefused
 
 _log = logging.getLogger(__name__)
@@ -31,11 +31,7 @@ class PromptTokenizer:
         self._lock = threading.Lock()  # a tokenizer that two threads enter at once raises
         self._has_template = bool(tokenizer.chat_template)
         self._takes_system = True  # until the template refused it once
-        written = {str(token) for token in tokenizer.get_added_vocab()} | {
-            str(token) for token in tokenizer.all_special_tokens
-        }
-        breakable = sorted((t for t in written if len(t) > 1 and not t.isspace()), key=len, reverse=True)
-        self._control = re.compile("|".join(map(re.escape, breakable))) if breakable else None
+        self._control = ControlTokens(tokenizer)
         if not self._has_template:
             _log.warning("the model has no chat template: messages go to it as `User: ...`, `Assistant: ...`")
 
@@ -56,10 +52,7 @@ class PromptTokenizer:
 
     def harmless(self, text: str) -> str:
         """The text with a space in every control token that is written in it, and without half characters."""
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        while self._control is not None and self._control.search(text):
-            text = self._control.sub(lambda found: f"{found.group()[0]} {found.group()[1:]}", text)
-        return text
+        return self._control.broken_up(text)
 
     def decoded(self, ids: Sequence[int]) -> str:
         """The text of tokens; control tokens have none."""

@@ -243,11 +243,16 @@ class RetrievalSettings:
         )
 
 
+TRAINED_JUDGE = "trained"
+
+
 @dataclass(frozen=True, kw_only=True)
 class RerankingSettings:
     """How candidates are judged: [reranking]."""
 
-    judge: str = "reader"  # reads them; "scores" goes by how they were found; else a cross-encoder's name
+    # reads them; "scores" goes by how they were found, "trained" is judge_model; else a cross-encoder's name
+    judge: str = "reader"
+    judge_model: str = ""  # the folder of a causal language model that judges, and is trained from use
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 9  # candidates judged before judging may stop early
@@ -256,7 +261,14 @@ class RerankingSettings:
 
     def __post_init__(self) -> None:
         _require(
-            ("reranking.judge", self.judge, bool(self.judge.strip()), "reader, scores, or a name"),
+            ("reranking.judge", self.judge, bool(self.judge.strip()), "reader, scores, trained, or a name"),
+            (
+                "reranking.judge_model",
+                self.judge_model,
+                self.judge_model.startswith(("/", "~/"))
+                or not (self.judge_model or self.judge == TRAINED_JUDGE),
+                "a path from / or ~/, set when reranking.judge is 'trained'",
+            ),
             ("reranking.schedule", self.schedule, self.schedule in _SCHEDULES, _one_of(_SCHEDULES)),
             ("reranking.budget", self.budget, self.budget >= 1, "1 or more"),
             ("reranking.min_judged", self.min_judged, self.min_judged >= 0, "0 or more"),

@@ -6,10 +6,11 @@ from assistant.learning.recipe import Recipe
 from assistant.learning.recipes.collections.recipe import COLLECTIONS
 from assistant.learning.recipes.dialogue.recipe import DIALOGUE
 from assistant.learning.recipes.entities.recipe import ENTITIES
+from assistant.learning.recipes.judge.recipe import JUDGE
 from assistant.learning.recipes.query.recipe import QUERY
 from assistant.learning.recipes.relevance.recipe import RELEVANCE
 from assistant.learning.recipes.retriever.recipe import RETRIEVER
 
 RECIPES: dict[str, Recipe] = {
-    each.name: each for each in (RETRIEVER, COLLECTIONS, RELEVANCE, DIALOGUE, QUERY, ENTITIES)
+    each.name: each for each in (RETRIEVER, COLLECTIONS, RELEVANCE, JUDGE, DIALOGUE, QUERY, ENTITIES)
 }

@@ -3,8 +3,7 @@
 __main__      python -m experiments.evo --sets hotpotqa --data DATA --work DIR
 sets          six data sets as a labelled start and four rounds
 policy        what is trained: a small cross-encoder over cached states
-label_model   the same over the label strings of a causal language model
-judges        simulated judges, the threshold and the temperature
+judges        simulated judges
 rounds        the protocol: measured before anything is learned, then trained
 measures      accuracy, F1, forgetting, MRR, nDCG@5
 stream        the recipe of relevance on a stream of citations: python -m experiments.evo.stream

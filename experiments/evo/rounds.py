@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.losses.calibration import fitted_temperature, fitted_threshold
 from agents.losses.preference import (
     Pairs,
     cautious_labels,
@@ -28,7 +29,7 @@ from agents.losses.preference import (
     margins,
     replayed,
 )
-from experiments.evo.judges import SimulatedJudges, fitted_temperature, fitted_threshold
+from experiments.evo.judges import SimulatedJudges
 from experiments.evo.measures import Figures, measured
 from experiments.evo.policy import Policy, table
 from experiments.evo.sets import Item, Stream

@@ -1,6 +1,6 @@
 """The domain of a lesson: where the passages come from that were judged best for its question.
 
-A domain is a shared collection, else the folder of a file, the file of a record, or the name of a stream; what
+A domain is a shared collection, else the folder of a file, the file of a record, or a stream's name; what
 users told or keep to themselves is one domain, so that nobody's own files are named to others. While there is
 one user, each of their collections is one, by a number: rounds keep the names of domains for whoever comes.
 """

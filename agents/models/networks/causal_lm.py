@@ -32,15 +32,22 @@ class CausalLm(NamedTuple):
 
 
 def load(path: Path) -> CausalLm:
-    """A GGUF file is unpacked to 32 bits, which needs the package gguf. Raises OSError or ValueError."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    """A GGUF file is unpacked to 32 bits, which needs the package gguf. Raises OSError or ValueError.
 
-    named = {"gguf_file": path.name} if path.is_file() else {}
+    Of a folder only safetensors are read, and no code that comes with it is run.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging as remarks
+
+    remarks.set_verbosity_error()  # neither its remarks nor its progress bars belong on a screen
+    remarks.disable_progress_bar()
+    named = {"gguf_file": path.name} if path.is_file() else {"use_safetensors": True}
     folder = path.parent if path.is_file() else path
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **named)
+    local = {"local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(folder, **local, **named)
     network = AutoModelForCausalLM.from_pretrained(
         folder,
-        local_files_only=True,
+        **local,
         dtype=torch.float32,
         attn_implementation="eager",  # a step takes three quarters of the fused one's, of short texts
         **named,

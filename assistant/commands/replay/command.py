@@ -45,8 +45,8 @@ _OF_A_COMPARISON = ("newest", "up_to")
     "--method",
     multiple=True,
     metavar="NAME",
-    help="luf or frozen; by default luf; frozen is always played, too. dual-feedback plays task dialogues "
-    "and unirag conversations, each alone.",
+    help="luf, evo, evo-cautious or frozen; by default luf; frozen is always played, too. evo and "
+    "evo-cautious train the judge. dual-feedback plays task dialogues and unirag conversations, each alone.",
 )
 @click.option(
     "--judge",

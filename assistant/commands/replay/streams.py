@@ -67,7 +67,7 @@ def _over(
     options: Mapping[str, Any],
     questions: Callable[..., Replay] | None,
 ) -> Over:
-    from assistant.replay.methods.choice import ALONE, FROZEN, OF_DIALOGUES
+    from assistant.replay.methods.choice import ALONE, CAUTIOUS, EVO, FROZEN, OF_DIALOGUES
     from assistant.replay.metrics.measures import MEASURES
     from assistant.replay.runs.inputs import read_inputs
     from assistant.replay.runs.replay import Replay
@@ -77,6 +77,8 @@ def _over(
         if len(kinds) > 1 or options["passages"]:
             raise WrongUsage(f"{alone} plays {ALONE[alone]} of the named sets, and nothing beside frozen")
         return (_of_dialogues if alone == OF_DIALOGUES else _of_conversations)(call, plan, options)
+    if {EVO, CAUTIOUS}.intersection(kinds):
+        _check_judge(call, kinds)
     streamed = read_inputs(
         options["named"],
         data=options["sets"],
@@ -95,6 +97,18 @@ def _over(
         api_key=call.api_key,
         offline=call.is_offline,
     )
+
+
+def _check_judge(call: Invocation, kinds: Collection[str]) -> None:
+    from assistant.replay.methods.choice import CAUTIOUS, EVO
+
+    if not {EVO, CAUTIOUS}.issuperset(kinds):
+        raise WrongUsage(f"{EVO} and {CAUTIOUS} train the judge, so only frozen is played beside them")
+    if not call.settings.reranking.judge_model:
+        hint = "Set it to the folder of a causal language model."
+        raise WrongUsage("evo trains the model of reranking.judge_model, which is not set", hint=hint)
+    with call.assistant() as assistant:
+        assistant.models.require_judge_model()
 
 
 def _of_dialogues(call: Invocation, plan: ReplayPlan, options: Mapping[str, Any]) -> Over:

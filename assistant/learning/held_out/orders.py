@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.relevance import KNOWN, Relevance, fixed_mix
-from agents.retrieval.reranker import given_first
+from agents.retrieval.reranker import Reranker, given_first
 from assistant.learning.held_out.bootstrap import Gain
 from assistant.learning.held_out.ranking import reciprocal_rank
 from assistant.learning.held_out.retrieval import WITH_ANSWERS, Comparison, Scored, Side, decided, side_of
@@ -54,16 +54,26 @@ def compare(
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Comparison:
     """Both on the held-out lessons; see `decided`. tell: of how many so many are done."""
-    scored = []
+    sides = list[list[Side]]()
     for done, lesson in enumerate(held_out, start=1):
-        told = any(each.helps and (each.kind == "message" or not each.is_shared) for each in lesson.found)
-        sides = side(lesson, live), side(lesson, candidate)
-        scored.append(Scored(lesson.month, TOLD if told else DOCUMENTS, *sides))
+        sides.append([side(lesson, live), side(lesson, candidate)])
         tell(done, len(held_out))
     # against the mix as well, or round after round could lose a little
     lost = mrr_of_known(candidate) - max(map(mrr_of_known, (live, fixed_mix(0.5))))
     known = {WITH_ANSWERS: Gain(lost, lost, lost, len(known_questions()))}  # always the same questions
-    return decided(scored, seed=seed, threshold=threshold, margin=margin, known=known)
+    both = [[each[number] for each in sides] for number in (0, 1)]
+    return compare_sides(held_out, *both, seed=seed, threshold=threshold, margin=margin, known=known)
+
+
+def compare_sides(
+    held_out: Sequence[RelevanceLesson], live: Sequence[Side], candidate: Sequence[Side], **how: Any
+) -> Comparison:
+    """How well each did on each lesson; see `decided`, which is given the rest."""
+    scored = []
+    for lesson, old, new in zip(held_out, live, candidate, strict=True):
+        told = any(each.helps and (each.kind == "message" or not each.is_shared) for each in lesson.found)
+        scored.append(Scored(lesson.month, TOLD if told else DOCUMENTS, old, new))
+    return decided(scored, **how)
 
 
 class Known(NamedTuple):
@@ -98,7 +108,16 @@ def mrr_of_known(relevance: Relevance) -> float:
 
 def side(lesson: RelevanceLesson, relevance: Relevance) -> Side:
     """How well these weights order what was found for a question."""
-    found, verdicts = candidates_of(lesson)
-    order = given_first([each.candidate for each in relevance.placed(lesson.question, found, verdicts)])
+    placed = relevance.placed(lesson.question, *candidates_of(lesson))
+    return _side(lesson, given_first([each.candidate for each in placed]))
+
+
+def side_by(lesson: RelevanceLesson, reranker: Reranker) -> Side:
+    """How well what was found for a question is ordered where it is judged anew."""
+    found, _ = candidates_of(lesson)
+    return _side(lesson, reranker.rerank(lesson.question, found).order)
+
+
+def _side(lesson: RelevanceLesson, order: Sequence[Candidate]) -> Side:
     helping = {str(each.version_id) for each in lesson.found if each.helps}
     return side_of(order, helping, dict.fromkeys(helping, 1.0))

@@ -8,6 +8,7 @@ examples/       data sets read: rows of tables, dialogues
 collections/    how an adapter of the encoder is trained for each collection
 dialogue/       how the task-dialogue generator learns from use
 entities/       how the entity retriever learns from use
+judge/          how a language model that judges passages learns from use
 query/          how the query model learns from use
 retriever/      how the retriever is trained on lessons
 """

@@ -9,9 +9,10 @@ from stores.base.errors import WrongUsage
 
 FROZEN = "frozen"  # what all others are compared with
 OF_DIALOGUES = "dual-feedback"  # the one that replies over a knowledge base, and searches nothing
+EVO, CAUTIOUS = "evo", "evo-cautious"  # those that train the judge, which is the frozen one's too
 OF_FOLLOW_UPS = "unirag"  # the one that makes follow-ups stand alone, in conversations
 ALONE = {OF_DIALOGUES: "dialogues", OF_FOLLOW_UPS: "conversations"}  # what these play, and nothing beside it
-METHODS = (FROZEN, "luf", *ALONE)
+METHODS = (FROZEN, "luf", EVO, CAUTIOUS, *ALONE)
 # Methods of experiments/, by kind: each raises `WrongUsage` for words behind a colon that it cannot take
 OTHERS: dict[str, Callable[[str], object]] = {}
 

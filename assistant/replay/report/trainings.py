@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.replay.methods.choice import ALONE, OF_DIALOGUES
+from assistant.replay.methods.choice import ALONE, CAUTIOUS, EVO, OF_DIALOGUES
 from assistant.replay.runs.steps import Steps
 
-_LEARNERS = ("luf", *ALONE)  # kinds of methods that learn after every interval
+_LEARNERS = ("luf", EVO, CAUTIOUS, *ALONE)  # kinds of methods that learn after every interval
 
 
 def learns(label: str, runs: Sequence[Steps]) -> bool:

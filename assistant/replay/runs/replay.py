@@ -22,7 +22,12 @@ from agents.base.interfaces import Encoder, Judge
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
-from assistant.replay.methods.choice import MethodChoice
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.score_judge import ScoreJudge
+from assistant.learning.recipes.judge.recipe import PROGRAM
+from assistant.learning.training_process import Further
+from assistant.replay.methods.choice import CAUTIOUS, EVO, MethodChoice
+from assistant.replay.methods.evo import Evo
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Frozen, Method
 from assistant.replay.methods.simulated_judge import SimulatedJudge, Truth, gold_truth
@@ -43,7 +48,7 @@ from assistant.replay.runs.steps import Steps
 from assistant.replay.storage.data_set_store import Names, filled, store_key
 from assistant.replay.storage.folder import MODEL, RUNS, STEPS, STORE, STORE_IN_MAKING, TRAINED, run_name
 from assistant.replay.streams.datasets import ReplayQuestion
-from assistant.settings.config import Settings
+from assistant.settings.config import TRAINED_JUDGE, Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.parts.search import weights_at
 from stores.base.passages import Passage
@@ -89,7 +94,14 @@ class Replay(InFolder):
     def identity(self) -> dict[str, Any]:
         """All that the figures hang on, fit to be shown: nothing in it names this machine."""
         settings, plan = self._own_settings(learns=False), self.plan
-        judge = {"kind": plan.judge} | ({"accuracy": plan.accuracy} if plan.judge == "simulated" else {})
+        kind = "users" if self._trains_judge else plan.judge
+        judge: dict[str, Any] = {"kind": kind} | ({"accuracy": plan.accuracy} if kind != "reader" else {})
+        reranking = asdict(settings.reranking)
+        folder = Path(reranking.pop("judge_model")).expanduser()  # names this machine
+        if self._trains_judge:
+            from agents.models.networks.judge_model import base_version
+
+            judge["model"] = base_version(folder)
         return {
             "format": FORMAT,
             "vouch": metadata.version("vouch"),
@@ -110,7 +122,7 @@ class Replay(InFolder):
             "reader": ReaderDescription.read(SMALL).version,
             "model": {name: getattr(settings.model, name) for name in _OF_THE_MODEL},
             "retrieval": asdict(settings.retrieval),
-            "reranking": asdict(settings.reranking),
+            "reranking": reranking,
             "answer": asdict(settings.answer),
             "memory": asdict(settings.memory),
         }
@@ -178,6 +190,7 @@ class Replay(InFolder):
 
     def _own_settings(self, *, learns: bool) -> Settings:
         judge = "reader" if self.plan.judge == "reader" else ""
+        judge = TRAINED_JUDGE if self._trains_judge else judge
         return own_settings(self._settings, learns=learns, min_judged=MIN_JUDGED, judge=judge)
 
     def _assistant(self, _choice: MethodChoice, run: Run) -> ReplayAssistant:
@@ -185,10 +198,17 @@ class Replay(InFolder):
         return self.over(run.store, judge=self._judge(run))
 
     def _judge(self, run: Run) -> Judge | None:
-        if self.plan.judge == "reader":
+        if self.plan.judge == "reader" or self._trains_judge:
             return None  # that of the settings
+        return self._users(run)
+
+    def _users(self, run: Run) -> SimulatedJudge:
         truth = _truth(run.questions, run.names)
         return SimulatedJudge(self.plan.accuracy, run.seed, is_relevant=truth)
+
+    @property
+    def _trains_judge(self) -> bool:
+        return any(choice.kind in (EVO, CAUTIOUS) for choice in self.plan.played)
 
     def _player(
         self,
@@ -208,7 +228,23 @@ class Replay(InFolder):
 
     def _method(self, choice: MethodChoice, run: Run, assistant: ReplayAssistant) -> Method:
         """One that has learned nothing yet."""
+        if choice.kind in (EVO, CAUTIOUS):
+            is_cautious = choice.kind == CAUTIOUS
+            judges = (ReaderJudge(assistant.models.readings), ScoreJudge()) if is_cautious else ()
+            return self._evo(run, assistant, judges)
         return self._luf(Luf, run, assistant) if choice.kind == "luf" else Frozen()
+
+    def _evo(self, run: Run, assistant: ReplayAssistant, judges: Sequence[Judge]) -> Evo:
+        options = ("--base", str(assistant.models.judge_folder))
+        return Evo(
+            run.folder / TRAINED,
+            interval=self.plan.interval,
+            training=Further(PROGRAM, {"seed": run.seed}, self.plan.threads, options),
+            users=self._users(run),
+            judges=judges,
+            use=assistant.models.judge_with,
+            tell=run.progress.trains,
+        )
 
     def _luf(self, kind: Callable[..., Luf], run: Run, assistant: ReplayAssistant, **how: Any) -> Luf:
         """A `Luf`. how: what is not as the plan has it."""

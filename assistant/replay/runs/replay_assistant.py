@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Candidate, Judge, Judged, SearchableSpace, Vector
@@ -25,6 +26,9 @@ from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import Search as Searches
 from assistant.wiring.parts.stores import Stores
 from stores.base.one_line import one_line
+
+if TYPE_CHECKING:
+    from agents.models.networks.judge_model import JudgeModel
 
 FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks
 _BEGINS = datetime(2026, 1, 1, tzinfo=UTC)
@@ -141,6 +145,17 @@ class ReplayModels(Models):
     """The models of a chat, whose judge is noted, and may be another one."""
 
     judged_by: Judge | None = None
+    _trained: JudgeModel | None = None
+
+    @property
+    def judge_model(self) -> JudgeModel:
+        """As it comes, or what a method has trained."""
+        return self._trained or super().judge_model
+
+    def judge_with(self, adapters: Path) -> None:
+        """Has the model judge with these from here on."""
+        self._trained = self._judge_model = None  # two would take twice the memory
+        self._trained = self.judge_model_with(adapters)
 
     @cached_property
     def judge(self) -> NotingJudge:

@@ -11,20 +11,21 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assistant.settings.config import DEFAULT
+from assistant.settings.config import DEFAULT, TRAINED_JUDGE
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
 from assistant.wiring.parts.trained import (
     DIALOGUE,
     ENTITIES,
+    JUDGE,
     QUERY,
     RELEVANCE,
     RETRIEVER,
     SHIPPED,
     TrainedModel,
 )
-from stores.base.errors import ModelUnreachable, VouchError
+from stores.base.errors import BackendMissing, ModelUnreachable, UnknownModel, VouchError
 from stores.base.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from agents.languages.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
     from agents.models.entity_map import EntityMap
+    from agents.models.networks.judge_model import JudgeModel
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
     from agents.retrieval.relevance import Relevance
@@ -51,6 +53,8 @@ def _has_llamacpp() -> bool:
     return find_spec("xllamacpp") is not None
 
 
+_WITHOUT_ADAPTERS = "The judge goes on as it comes"
+_NEEDED_BY_JUDGE = ("torch", "transformers", "peft")
 _MIN_JUDGED_TOLD = 17  # by the reader, where what was told comes first; chosen on dev (docs/experiments.md)
 
 
@@ -62,6 +66,7 @@ class Models:
         self._chosen_model: ModelSettings | None = None
         self._keeps_query_model = False
         self._query_model: tuple[str, QueryModel] | None = None  # and the version of its adapters
+        self._judge_model: tuple[str, JudgeModel] | None = None  # and the version of its adapters
 
     @cached_property
     def reader(self) -> OnnxReader:
@@ -311,6 +316,11 @@ class Models:
             from agents.retrieval.score_judge import ScoreJudge
 
             return ScoreJudge()
+        if self.judges_by_trained:
+            from agents.retrieval.trained_judge import TrainedJudge
+
+            self.require_judge_model()
+            return TrainedJudge(lambda: self.judge_model)
         from agents.models.cross_encoder import OnnxCrossEncoder, prepare_cross_encoder
         from agents.retrieval.cross_encoder_judge import CrossEncoderJudge
 
@@ -323,8 +333,59 @@ class Models:
         return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.given.settings.encoder.threads))
 
     @property
+    def judges_by_trained(self) -> bool:
+        """Whether a model judges that is trained from use."""
+        return self.given.settings.reranking.judge == TRAINED_JUDGE
+
+    @property
+    def judge_folder(self) -> Path:
+        """Of the model that judges and is trained, as the settings name it."""
+        return Path(self.given.settings.reranking.judge_model).expanduser()
+
+    def require_judge_model(self) -> None:
+        """Raises `BackendMissing` or `UnknownModel` where it cannot judge; nothing is loaded."""
+        if missing := [name for name in _NEEDED_BY_JUDGE if find_spec(name) is None]:
+            raise BackendMissing(
+                f"reranking.judge is {TRAINED_JUDGE!r}, but {missing[0]} is not installed",
+                hint="Install it with pip install 'vouch[training]', or set reranking.judge to another.",
+            )
+        if not (self.judge_folder / "config.json").is_file():
+            raise UnknownModel(
+                f"There is no model in {self.judge_folder}: it has no config.json",
+                hint="Set reranking.judge_model to a folder with a model as transformers saves it.",
+            )
+
+    @property
+    def judge_model(self) -> JudgeModel:
+        """The live one, which another process may have changed; it loads for seconds where it was."""
+        version = self.answering(JUDGE)
+        if self._judge_model is None or self._judge_model[0] != version:
+            self._judge_model = None  # two would take twice the memory
+            self._judge_model = version, self.judge_model_with(self.judge_adapters)
+        return self._judge_model[1]
+
+    @property
+    def judge_adapters(self) -> Path | None:
+        """Where the live ones lie; None where the model judges as it comes."""
+        return self._trained_folder(JUDGE, self.answering(JUDGE), _WITHOUT_ADAPTERS)
+
+    def judge_model_with(self, adapters: Path | None) -> JudgeModel:
+        """The one with these adapters, or without any where they cannot be used, which is told."""
+        from agents.models.networks.judge_model import JudgeModel, UnknownAdapters
+
+        try:
+            return JudgeModel(self.judge_folder, adapters)
+        except UnknownAdapters as error:
+            self.given.tell(f"{error.message}. {_WITHOUT_ADAPTERS}. {error.hint}")
+            return JudgeModel(self.judge_folder)
+
+    @property
     def reranker(self) -> Reranker:
         """Orders what was found."""
+        return self.reranker_by(self.judge)
+
+    def reranker_by(self, judge: Judge) -> Reranker:
+        """The same with another judge."""
         from agents.retrieval.reader_judge import READER_USELESS_BELOW
         from agents.retrieval.reranker import Reranker
 
@@ -332,7 +393,7 @@ class Models:
         reads = reranking.judge == "reader"
         is_set = self.given.settings.origin("reranking.min_judged") != DEFAULT
         return Reranker(
-            self.judge,
+            judge,
             schedule=reranking.schedule,
             budget=reranking.budget,
             min_judged=reranking.min_judged,
@@ -355,6 +416,7 @@ class Models:
         """By role, the versions of models that were trained here and answer now."""
         versions = {model.role: self.answering(model) for model in (DIALOGUE, QUERY, ENTITIES)}
         versions[RELEVANCE.role] = self.answering(RELEVANCE) if self.orders_by_weights else ""
+        versions[JUDGE.role] = self.answering(JUDGE) if self.judges_by_trained else ""
         versions[RETRIEVER.role] = self._search.searching.trained_queries
         return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 

@@ -20,3 +20,4 @@ QUERY = TrainedModel("query", "query model")
 ENTITIES = TrainedModel("entities", "entity retriever")
 RELEVANCE = TrainedModel("relevance", "relevance")
 COLLECTIONS = TrainedModel("collections", "collection adapters")  # for the vectors of the live encoder
+JUDGE = TrainedModel("judge", "judge")

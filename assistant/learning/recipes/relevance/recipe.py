@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agents.retrieval.relevance import Relevance
 
 PROGRAM = "assistant.learning.recipes.relevance.from_use"
-_LOOKED_BACK = 1_000  # rounds of all recipes
+LOOKED_BACK = 1_000  # rounds of all recipes
 
 
 def over(parts: Parts) -> Trainable[RelevanceLesson]:
@@ -30,7 +30,7 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
     def train_it(folder: Path, shown: Sequence[RelevanceLesson], *, tries: object, **how: Any) -> Path:
         del tries
         live = parts.stores.live_models.live(RELEVANCE.role)
-        ends = steps_behind(parts.stores.rounds.latest(_LOOKED_BACK), live)
+        ends = steps_behind(parts.stores.rounds.latest(LOOKED_BACK), live)
         return further.on(folder, rows_of(start, shown, ends), **how)
 
     def compared(folder: Path, some: Sequence[RelevanceLesson], tell: Callable[[int, int], None]) -> Compared:
