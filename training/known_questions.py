@@ -4,7 +4,8 @@
       which of them answer it
 
 DIR is that of `python -m training.relevance`, whose stores are searched. A question is among those drawn if
-something that answers it is among the first ten found.
+something that answers it is among the first ten found. --probe writes nothing, and prints what the word of the
+built-in reader is worth on them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from assistant.learning.held_out.judge_probes import JudgeProbes
 from assistant.learning.held_out.known_questions import FILE
 from assistant.replay.runs.replay_assistant import FILLED_AT
 from assistant.replay.storage.data_set_store import Names, filled
@@ -32,7 +34,13 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument("--probe", action="store_true")
     told = parser.parse_args()
+    if told.probe:
+        assistant = assistant_at(told.work / "probe")
+        print(*JudgeProbes(told.work / "judges.json").told(assistant.models.judge_of_candidates), sep="\n")
+        assistant.close()
+        return
     places: dict[tuple[str, str, str], int] = {}
     questions = [each for name in KNOWN_OF for each in _drawn(name, told.data, told.work, places)]
     kept = {"passages": list(places), "questions": questions}

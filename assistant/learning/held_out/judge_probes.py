@@ -63,6 +63,11 @@ class JudgeProbes:
         """The same judge, of whose words only those are heard that count."""
         return _Trusted(judge, _trust(self.of(judge)))
 
+    def told(self, judge: Judge) -> list[str]:
+        """What was found of a judge, in words; it is asked where it was not yet."""
+        self.of(judge)
+        return self.lines(judge.name)
+
     def lines(self, name: str) -> list[str]:
         """What was found of a judge, in words; none where it was not asked."""
         return [_line(kind, each) for kind, each in self.all().get(name, {}).items()]
