@@ -4,7 +4,7 @@
       which of them answer it
 
 DIR is that of `python -m training.relevance`, whose stores are searched. A question is among those drawn if
-something that answers it is among the first ten found. --probe writes nothing, and prints what the word of the
+something that answers it is among the first ten found. --probe writes nothing and prints what the word of the
 built-in reader is worth on them.
 """
 
