@@ -20,7 +20,7 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 18870,  # 290 more: what counts of a judge that was probed; collections, adapted vectors
     "agents": 14720,  # 890 more: an encoder that takes adapters, a language model that judges
-    "assistant": 42780,  # 1,730 more: judges are probed; collections learn, and a judge; replays of it
+    "assistant": 42790,  # 1,730 more: judges are probed; collections learn, and a judge; replays of it
     "assistant/terminal": 15200,  # 40 more: a document moves into a collection
     "assistant/learning": 8060,  # 1,130 more: the same
     "assistant/replay": 4340,  # 180 more: a judge learns in rounds

@@ -24,6 +24,7 @@ class Searching:
     shared_index: SharedIndex
     second: Encoder | None = None  # what makes the vectors' second half, where they have one
     trained_queries: str = ""  # the version of what encodes questions, where it was trained apart
+    adapters: str = ""  # the version of the collections that have learned, where there are some
 
     def across_languages(self, question: str) -> Vector | None:
         """A question's vector by the second half alone, which finds what was said in other languages."""

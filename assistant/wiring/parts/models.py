@@ -16,6 +16,7 @@ from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
 from assistant.wiring.parts.trained import (
+    COLLECTIONS,
     DIALOGUE,
     ENTITIES,
     JUDGE,
@@ -417,7 +418,8 @@ class Models:
         versions = {model.role: self.answering(model) for model in (DIALOGUE, QUERY, ENTITIES)}
         versions[RELEVANCE.role] = self.answering(RELEVANCE) if self.orders_by_weights else ""
         versions[JUDGE.role] = self.answering(JUDGE) if self.judges_by_trained else ""
-        versions[RETRIEVER.role] = self._search.searching.trained_queries
+        searching = self._search.searching
+        versions[RETRIEVER.role], versions[COLLECTIONS.role] = searching.trained_queries, searching.adapters
         return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
 
     @property

@@ -276,8 +276,10 @@ class Search:
             self.given.tell(f"{error.message}. Search goes on without it. {error.hint}")
 
     def _with_live_adapters(self, base: Searching) -> Searching:
-        adapted = self.live_adapters
-        return base if adapted is None else self.searching_with_adapters(base, adapted)
+        if (adapted := self.live_adapters) is None:
+            return base
+        version = self._stores.live_models.live(COLLECTIONS.role) or ""
+        return replace(self.searching_with_adapters(base, adapted), adapters=version)
 
     @cached_property
     def _adapted(self) -> dict[str, Adapted | None]:

@@ -11,7 +11,7 @@ from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.models import Models
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
-from assistant.wiring.parts.trained import DIALOGUE, ENTITIES, JUDGE, QUERY, RELEVANCE, RETRIEVER
+from assistant.wiring.parts.trained import COLLECTIONS, DIALOGUE, ENTITIES, JUDGE, QUERY, RELEVANCE, RETRIEVER
 
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
@@ -65,6 +65,7 @@ class Turns:
         over = turn.details.get("knowledge_base", {})
         used = {
             RETRIEVER.role: bool(models.encoder_version),
+            COLLECTIONS.role: bool(models.encoder_version) and not over,
             RELEVANCE.role: bool(models.judges) and not over,
             JUDGE.role: bool(models.judges) and not over,
             QUERY.role: models.strategy == REWRITTEN,
