@@ -6,6 +6,7 @@ again the same. What is compared is the whole search, so a collection cannot gai
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from stores.search.adapted_vectors import AdaptedVectors
 
 PROGRAM = "assistant.learning.recipes.collections.from_use"
+FEWEST = 30  # lessons that teach a collection; as many more judge, at first
 _MOST_WRONG = 10  # passages of a lesson, those found first
 
 
@@ -40,7 +42,8 @@ def over(parts: Parts) -> Trainable[Lesson]:
     def read(after: int) -> Sequence[Lesson]:
         found = learnable(lessons, encoder_version, after=after)[0]
         within = collections_of(found, vectors)
-        return [lesson for lesson in found if lesson.turn_id in within]
+        counted = Counter(within.values())
+        return [lesson for lesson in found if counted[within.get(lesson.turn_id, "")] >= 2 * FEWEST]
 
     def train_it(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
         del tries
