@@ -24,11 +24,11 @@ from agents.models.exporters.export_encoder import read_source
 from agents.models.networks.adapted_bert import PLAIN, Bert
 from agents.models.networks.fast_linear import linear
 from assistant.learning.recipes.collections.from_use import (
-    FEWEST,
     AdapterTraining,
     Rounds,
     read_lessons,
 )
+from assistant.learning.recipes.collections.recipe import FEWEST
 from assistant.learning.recipes.from_shipped import SERVED
 from assistant.learning.recipes.run import CannotTrain, Stopped, StopSignal
 from assistant.learning.training_process import SETTINGS

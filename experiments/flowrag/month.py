@@ -3,7 +3,7 @@
     four sets as collections of one user -> 50 turns a day, in turn -> ratings -> the learner's rounds -> what
       questions gain that nobody asked
 
-Everything is the product with its default settings, but that collections learn. The user rates a fifth of the
+Everything is the product with its default settings, but that collections learn, and nothing else does. The user rates a fifth of the
 answers: good where a passage is cited that answers, bad where none is, and errs once in ten times. After each
 day the rounds run that are due. Questions that are never asked are searched by both in the end: with the
 adapters that answer by then, and without. What happened is written to DIR/month.jsonl, line by line.
@@ -32,7 +32,7 @@ from experiments.flowrag.domains import TRAINED, Domain, Question, read_domain
 from stores.base.errors import VouchError
 from stores.base.passages import own_space
 
-A_DAY, USER = 50, "ann"
+A_DAY, USER, COLLECTIONS = 50, "ann", "collections"
 RATED, RIGHT = 0.2, 0.9
 _PASSAGES, _LATER = 1200, 60  # of a collection; questions that are not asked
 
@@ -112,19 +112,18 @@ def documents(domain: Domain) -> Iterator[PreparedDocument]:
 
 
 def rounds(assistant: Assistant) -> Iterator[dict[str, Any]]:
-    """All that are due."""
-    while recipe := assistant.learning.recipe_due():
+    """Those of collections that are due."""
+    occasions = assistant.learning.occasions_of(COLLECTIONS)
+    while occasions.is_due():
         began = time.monotonic()
         try:
-            ended = assistant.learning.learner_of(recipe).run()
+            ended = assistant.learning.learner_of(COLLECTIONS).run()
         except VouchError as error:
-            assistant.learning.occasions_of(recipe).came_to_nothing()
-            yield {"round": recipe, "state": "none", "reason": error.message}
+            occasions.came_to_nothing()
+            yield {"state": "none", "reason": error.message}
             continue
-        yield {
-            "round": recipe, "state": ended.state, "reason": ended.reason,
-            "seconds": round(time.monotonic() - began, 1),
-        }  # fmt: skip
+        seconds = round(time.monotonic() - began, 1)
+        yield {"round": ended.round_id, "state": ended.state, "reason": ended.reason, "seconds": seconds}
 
 
 def gains(

@@ -36,12 +36,12 @@ from agents.models.exporters.export_encoder import EncoderSource, read_source
 from agents.models.exporters.onnx_export import put_in_place
 from agents.models.networks.adapted_bert import ADAPTED, PLAIN, Bert
 from agents.models.networks.fast_linear import linear
+from assistant.learning.recipes.collections.recipe import FEWEST
 from assistant.learning.recipes.from_shipped import SERVED, options_of
 from assistant.learning.recipes.pacing import rate
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, run, workplace
 from assistant.search.adapted import FILE
 
-FEWEST = 50  # lessons of a collection
 _ENCODED_AT_ONCE = 32
 
 

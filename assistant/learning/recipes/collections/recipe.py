@@ -118,7 +118,7 @@ COLLECTIONS = Recipe(
     about="Collections",
     gains="find better in your collections",
     what_is_a_lesson="Every question is a lesson that a document of a collection answered, as judged or by "
-    "your word.",
+    f"your word, once a collection has {2 * FEWEST} of them.",
     promoted_if="nDCG@10 gains{more}, hardly by chance, on {fewest}+ questions, "
     "and R@5, month and collection drop at most {margin}",
     lessons=lessons_of,
