@@ -16,6 +16,8 @@ from assistant.learning.outcome import Ended
 from assistant.learning.recipes.collections import recipe
 from assistant.learning.training_process import Further
 from assistant.settings.config import LearningSettings
+from assistant.terminal.facts.training import training_facts
+from assistant.terminal.training.round_page import round_page
 from stores.base.errors import BackendMissing
 from stores.base.passages import SHARED
 from stores.forgetting.forgetting import Forgetting
@@ -63,6 +65,11 @@ def test_a_round_goes_live_is_stepped_back_from_and_forgotten(world: Collected) 
     assert search.live_adapters is not None
     assert set(search.live_adapters.adapters) == {key_of(SHARED, "tables")}
 
+    title, page = told_of(world, ended)
+    assert "live" in title
+    assert "tables: " in page
+    assert "a collection of somebody else's" not in page
+
     world.assistant.learning.step_back("collections")
     assert search.live_adapters is None
     assert world.found() == before
@@ -78,6 +85,13 @@ def test_a_round_goes_live_is_stepped_back_from_and_forgotten(world: Collected) 
     assert again.state in ("promoted", "refused"), again.reason
     adapters = {version for _, version in stores_vectors(database)} - {version for _, version in plain}
     assert len(adapters) <= 2  # what answers, and what did before
+
+
+def told_of(world: Collected, ended: Ended) -> tuple[str, str]:
+    """The page of a round."""
+    facts = training_facts(world.assistant)
+    row = next(row for row in facts.rounds if row.id == ended.round_id)
+    return round_page(world.assistant, world.assistant.stores.journal.user_id("ann"), facts, row)
 
 
 def test_it_is_off_unless_the_settings_have_it(world: Collected) -> None:

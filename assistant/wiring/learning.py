@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from assistant.learning.recipe import limits_of
 from assistant.learning.recipes.retriever.recipe import RETRIEVER, judge_probes
 from assistant.wiring.parts.search import QUERY_ENCODER
+from assistant.wiring.parts.trained import COLLECTIONS
 from assistant.wiring.recipes import RECIPES
-from stores.base.errors import BackendMissing, DamagedEncoder
+from stores.base.errors import BackendMissing, DamagedEncoder, VouchError
 
 if TYPE_CHECKING:
     from assistant.background.priority import AnswersFirst
@@ -79,6 +81,16 @@ class Learning:
     def worth_of(self, judge: str) -> list[str]:
         """What the word of a judge is worth, in words; nothing where it was not probed."""
         return judge_probes(self._parts).lines(judge)
+
+    def collections_of(self, version: str) -> Mapping[str, Mapping[str, float]]:
+        """By collection, what its adapter of this version was measured by; nothing where it is gone."""
+        from assistant.learning.training_process import SETTINGS
+
+        with suppress(VouchError, OSError, ValueError, KeyError):
+            kept = self._parts.stores.checkpoints.verified(COLLECTIONS.recipe, version, files=[SETTINGS])
+            found: dict[str, dict[str, float]] = json.loads((kept / SETTINGS).read_text())["collections"]
+            return found
+        return {}
 
     def require_trainable(self, recipe: str) -> None:
         """Raises `BackendMissing` where its model cannot be trained here."""

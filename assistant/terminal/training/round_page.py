@@ -16,6 +16,7 @@ from assistant.terminal.facts.training import (
     version_of,
 )
 from assistant.terminal.facts.training_lines import slice_name, state_now
+from assistant.wiring.parts.trained import COLLECTIONS
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 _SPANS_TOLD = 40  # of turns, the last ones
 
 
-def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[str, str]:
-    """A title and a text."""
+def round_page(assistant: Assistant, user_id: int, facts: TrainingFacts, row: Round) -> tuple[str, str]:
+    """A title and a text, for a user, who is told the names of what they can see."""
     from stores.learning.round_lineage import lineage_of
 
     lineage = lineage_of(assistant.stores.database, row)
     judges = (each for name in sorted(lineage.judged) for each in assistant.learning.worth_of(name))
-    parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), judges, _settings(facts, row)]
+    collections = _collections(assistant, user_id, row) if row.recipe == COLLECTIONS.recipe else ()
+    learned = _learned_from(row, lineage)
+    parts = [_ended(facts, row), _figures(row), collections, learned, judges, _settings(facts, row)]
     text = "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
     return f"Round {row.id} · {state_now(facts, row)}", text
 
@@ -79,6 +82,22 @@ def _figures(row: Round) -> Iterator[str]:
             f"{when:<9} nDCG@10 {percent(found.get('ndcg_at_10', 0))}  "
             f"R@5 {percent(found.get('recall_at_5', 0))}  among {found.get('among', '?')} passages"
         )
+
+
+def _collections(assistant: Assistant, user_id: int, row: Round) -> Iterator[str]:
+    """What the adapter of each does to questions that were set aside while it was trained."""
+    from stores.base.passages import SHARED, own_space
+    from stores.search.adapted_vectors import key_of
+
+    seen = assistant.stores.library.all(user_id)
+    names = {key_of(SHARED if e.is_shared else own_space(user_id), e.collection): e.collection for e in seen}
+    learned = assistant.learning.collections_of(version_of(row))
+    if learned:
+        yield "Collections, and MRR within each on what was set aside, before and after:"
+    for key, figures in learned.items():
+        name = one_line(names.get(key, "a collection of somebody else's"))
+        told = f"{percent(figures['mrr_before'])} → {percent(figures['mrr'])}"
+        yield f"{name}: {figures['lessons']:.0f} lessons, {told}"
 
 
 def _held_out(row: Round) -> Iterator[str]:

@@ -298,7 +298,7 @@ class TrainingScreen(Screen[None], HasHelp, Telling):
         from assistant.terminal.training.round_page import round_page
 
         facts = self.facts
-        page = await self._desk.look(lambda assistant, _user_id: round_page(assistant, facts, row))
+        page = await self._desk.look(lambda assistant, user_id: round_page(assistant, user_id, facts, row))
         self.app.push_screen(PageScreen(*page))
 
     def action_compare(self) -> None:
