@@ -389,7 +389,9 @@ class Pier:
 
 def trained_in_use(assistant: Assistant) -> dict[str, str]:
     """Without an encoder, which takes long to make."""
-    assistant.models._search = cast(Search, SimpleNamespace(searching=SimpleNamespace(trained_queries="")))
+    assistant.models._search = cast(
+        Search, SimpleNamespace(searching=SimpleNamespace(trained_queries="", adapters=""))
+    )
     return assistant.models.trained_in_use()
 
 

@@ -82,15 +82,28 @@ class Learning:
         """What the word of a judge is worth, in words; nothing where it was not probed."""
         return judge_probes(self._parts).lines(judge)
 
-    def collections_of(self, version: str) -> Mapping[str, Mapping[str, float]]:
-        """By collection, what its adapter of this version was measured by; nothing where it is gone."""
-        from assistant.learning.training_process import SETTINGS
+    def collections_of(self, user_id: int, version: str) -> list[tuple[str, Mapping[str, float]]]:
+        """Name of each collection, and what its adapter of this version was measured by; none if it is gone.
 
+        user_id: who is told; of what they cannot see there is no name.
+        """
+        from assistant.learning.training_process import SETTINGS
+        from stores.base.passages import SHARED, own_space
+        from stores.search.adapted_vectors import key_of
+
+        if self._parts.stores.live_models.known(COLLECTIONS.role, version) is None:
+            return []
         with suppress(VouchError, OSError, ValueError, KeyError):
             kept = self._parts.stores.checkpoints.verified(COLLECTIONS.recipe, version, files=[SETTINGS])
-            found: dict[str, dict[str, float]] = json.loads((kept / SETTINGS).read_text())["collections"]
-            return found
-        return {}
+            found = json.loads((kept / SETTINGS).read_text())["collections"]
+            names = {
+                key_of(SHARED if each.is_shared else own_space(user_id), each.collection): each.collection
+                for each in self._parts.stores.library.all(user_id)
+            }
+            return [
+                (names.get(key, "a collection of somebody else's"), of_it) for key, of_it in found.items()
+            ]
+        return []
 
     def require_trainable(self, recipe: str) -> None:
         """Raises `BackendMissing` where its model cannot be trained here."""

@@ -5,8 +5,8 @@
 
 Everything is the product with its default settings, but that collections learn, and nothing else does. The
 user rates a fifth of the answers: good where a cited passage answers, bad where none does, and is wrong one
-time in ten. After each day the rounds run that are due. Questions that are never asked are searched in the end
-with the adapters that answer by then, and without. What happened is written to DIR/month.jsonl.
+time in ten. After each day the rounds run that are due. Questions that were never asked are searched in the
+end with the adapters that answer by then, and without. What happened is written to DIR/month.jsonl.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from assistant.terminal.facts.training import (
     version_of,
 )
 from assistant.terminal.facts.training_lines import slice_name, state_now
-from assistant.wiring.parts.trained import COLLECTIONS
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def round_page(assistant: Assistant, user_id: int, facts: TrainingFacts, row: Ro
 
     lineage = lineage_of(assistant.stores.database, row)
     judges = (each for name in sorted(lineage.judged) for each in assistant.learning.worth_of(name))
-    collections = _collections(assistant, user_id, row) if row.recipe == COLLECTIONS.recipe else ()
+    collections = _collections(assistant, user_id, row)
     learned = _learned_from(row, lineage)
     parts = [_ended(facts, row), _figures(row), collections, learned, judges, _settings(facts, row)]
     text = "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
@@ -86,18 +85,12 @@ def _figures(row: Round) -> Iterator[str]:
 
 def _collections(assistant: Assistant, user_id: int, row: Round) -> Iterator[str]:
     """What the adapter of each does to questions that were set aside while it was trained."""
-    from stores.base.passages import SHARED, own_space
-    from stores.search.adapted_vectors import key_of
-
-    seen = assistant.stores.library.all(user_id)
-    names = {key_of(SHARED if e.is_shared else own_space(user_id), e.collection): e.collection for e in seen}
-    learned = assistant.learning.collections_of(version_of(row))
+    learned = assistant.learning.collections_of(user_id, version_of(row))
     if learned:
         yield "Collections, and MRR within each on what was set aside, before and after:"
-    for key, figures in learned.items():
-        name = one_line(names.get(key, "a collection of somebody else's"))
+    for name, figures in learned:
         told = f"{percent(figures['mrr_before'])} → {percent(figures['mrr'])}"
-        yield f"{name}: {figures['lessons']:.0f} lessons, {told}"
+        yield f"{one_line(name)}: {figures['lessons']:.0f} lessons, {told}"
 
 
 def _held_out(row: Round) -> Iterator[str]:
