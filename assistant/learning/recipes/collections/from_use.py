@@ -6,9 +6,9 @@
 
 The loss is contrastive: a question is to be nearer to what answers it than to what was found for it and does
 not, and than to what answers the others of its batch. Each round begins with adapters that add nothing,
-so nothing of a lesson that was taken back is left. A collection with fewer lessons than `FEWEST`, or whose
-adapter does not order what tells when to end better than the plain encoder, has none. FOLDER has `served/`,
-with a file for each adapter, and settings.json.
+so nothing of a lesson that was taken back is left. A collection with fewer lessons than `FEWEST` has none.
+Some lessons of each are set aside and tell how well they are ordered before and after; they are too few to
+decide by. FOLDER has `served/`, with a file for each adapter, and settings.json.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Asked:
     question: str
     answers: tuple[str, ...]
     wrong: tuple[str, ...]
-    is_measured: bool  # tells whether it is better, and is not learned from
+    is_measured: bool  # set aside
 
 
 def read_lessons(file: Path) -> tuple[Path | None, list[Asked]]:
@@ -186,11 +186,7 @@ class Rounds:
         self._lessons: dict[str, list[Asked]] = {}
         for each in lessons:
             self._lessons.setdefault(each.collection, []).append(each)
-        self._enough = {
-            key: some
-            for key, some in sorted(self._lessons.items())
-            if len(some) >= FEWEST and any(each.is_measured for each in some)
-        }
+        self._enough = {key: some for key, some in sorted(self._lessons.items()) if len(some) >= FEWEST}
         if not self._enough:
             raise CannotTrain(f"No collection has {FEWEST} lessons")
         bert = frozen(self._source)
@@ -220,10 +216,12 @@ class Rounds:
                 done += 1
                 self._tell("step", step=done, steps=steps, loss=loss)
                 self._look()
-            before, after = (ordered(texts, measured, self._source, each) for each in (dict(PLAIN), adapter))
+            before, after = (
+                ordered(texts, measured, self._source, each) if measured else 0.0
+                for each in (dict(PLAIN), adapter)
+            )
             self._figures[key] = {"lessons": len(some), "mrr_before": before, "mrr": after}
-            if after > before:
-                self._made[key] = {name: part.detach() for name, part in adapter.items()}
+            self._made[key] = {name: part.detach() for name, part in adapter.items()}
 
     def finish(self) -> None:
         """Puts the folder in its place."""
@@ -247,7 +245,7 @@ class Rounds:
         facts: dict[str, Any] = {
             "settings": asdict(self._options.settings),
             "collections": self._figures,
-            "best_epoch": self._options.settings.epochs if self._made else 0,
+            "best_epoch": self._options.settings.epochs,
         }
         (whole / SETTINGS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         put_in_place(whole, self._options.out)
