@@ -66,6 +66,17 @@ def test_what_somebody_else_shared_is_moved_by_them_alone(stores: Stores, ann: i
         Library(stores.database).named(ann, "mine")
 
 
+def test_who_reads_a_shared_folder_again_leaves_it_where_it_stands(vouch: Vouch) -> None:
+    vouch.write("rules/opening.md", "# Opening\n\nThe room opens at ten.\n")
+    vouch.run("ingest", "--shared", "rules", "--into", "house")
+    vouch.environment["VOUCH_USER"] = "bob"
+    again = vouch.run("ingest", "--shared", "rules", "--into", "bobs")
+    assert "same" in again.out
+    [listed] = vouch.run("docs", "list", "--json").object["documents"]
+    assert listed["collection"] == "house"
+    assert "was shared by ann" in vouch.run("docs", "move", "opening.md", "--into", "bobs", code=2).err
+
+
 def test_documents_and_collections_share_one_name_space(stores: Stores, ann: int) -> None:
     add(stores, ann, own_space(ann), "/a/tea.md", "tea")
     known = Library(stores.database).all(ann)

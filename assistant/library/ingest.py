@@ -113,9 +113,11 @@ class Ingest:
                 {file.source: file.state.text for file in known if not file.holds_records},
                 of_records={file.source: file.state.text for file in known if file.holds_records},
             )
-            sources = [each.source for each in batch.documents if each.source not in plan.others]
-            if names := {source: name for source in sources if (name := _collection(source, into))}:
-                self._stored_documents.place(user_id, space, names, even_placed=isinstance(into, str))
+            names = {each.source: _collection(each.source, into) for each in batch.documents}
+            if any(names.values()):  # what somebody else shared stays where they have it
+                others = self._stored_documents.of_others(user_id, space, list(names))
+                placed = {source: name for source, name in names.items() if name and source not in others}
+                self._stored_documents.place(user_id, space, placed, even_placed=isinstance(into, str))
             for document in batch.documents:
                 if document.source in stored:
                     done = stored[document.source]
