@@ -34,7 +34,7 @@ _MOST_READ = 400  # passages of a preview
 _NARROW = 60
 _NAME = 32  # characters of a row
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
-_FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection; none takes it out"
+_FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection"
 _KEYS = ("Enter read", "Esc back", "a ask it", "m move", "r read again", "x remove", "u undo", "/ find")
 
 
@@ -193,6 +193,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         field.value, field.cursor_position = document.collection, len(document.collection)
         field.add_class("-open")
         field.focus()
+        self.tell(f"Enter moves {document.name} into the collection that is named; none takes it out")
 
     async def _move(self, document: KnownDocument, collection: str) -> None:
         def moved(assistant: Assistant, user_id: int) -> Written:
@@ -269,6 +270,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
             field.value = ""
             field.remove_class("-open")
         if opened:
+            self.tell("")
             self._options.focus()
         else:
             self.give_way()
