@@ -7,6 +7,9 @@ domains   six sets as collections, with training pairs, dev and test questions
 encoding  texts as tokens, as states before the adapted layers, and as vectors
 store     one store of all collections, searched and judged as the product does
 learning  how an adapter, or a whole encoder, learns from pairs
-gate      the variants, in the order of their importance
+bench     what all variants share: encoding, searching, measuring
+gate      the variants, the most important first
+results   what a run has found out so far
 tables    what they gain, with intervals
+check     the frozen store against the product's own search
 """

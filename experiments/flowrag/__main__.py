@@ -14,7 +14,8 @@ import torch
 
 from experiments.flowrag.check import check
 from experiments.flowrag.domains import read_domains
-from experiments.flowrag.gate import Gate, Results
+from experiments.flowrag.gate import Gate
+from experiments.flowrag.results import Results
 from experiments.flowrag.tables import tables
 
 

@@ -43,6 +43,11 @@ class Domain:
     test: tuple[Question, ...]
 
     @property
+    def questions(self) -> dict[str, tuple[Question, ...]]:
+        """By what they are for."""
+        return {"train": self.train, "dev": self.dev, "test": self.test}
+
+    @property
     def searchable(self) -> list[str]:
         """What is encoded of each passage."""
         return [searchable_text(title, text) for title, text in zip(self.titles, self.texts, strict=True)]

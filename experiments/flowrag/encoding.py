@@ -21,6 +21,8 @@ from agents.base.interfaces import Vectors
 from agents.models.concurrent_runs import batches_by_length
 from experiments.flowrag.adapters import Bert
 
+Encode = Callable[[Sequence[int]], Tensor]  # places of texts -> (B, D), unit length
+
 _BATCH_TOKENS = 2048  # padding included
 _AT_ONCE = 256  # texts between two notes of how far it is
 
@@ -46,8 +48,9 @@ class Texts:
         lengths = torch.tensor([self.lengths[place] for place in places])
         return (torch.arange(int(lengths.max())) < lengths[:, None]).long()
 
-    def encoded(self, places: Sequence[int], encode: Callable[[Sequence[int]], Tensor]) -> Vectors:
-        """(N, D): what `encode` makes of texts, batch by batch, in the order of `places`."""
+    def encoded(self, encode: Encode, rows: slice = slice(None)) -> Vectors:
+        """(N, D): what `encode` makes of the texts, batch by batch."""
+        places = range(len(self.ids))[rows]
         made: dict[int, Tensor] = {}
         with torch.no_grad():
             for batch in batches_by_length([self.lengths[place] for place in places], _BATCH_TOKENS):
@@ -68,6 +71,7 @@ class KeptStates:
         self._kept: npt.NDArray[np.float32]  # written through to the file
         self._kept = file_array = np.memmap(file, np.float32, "r+" if file.exists() else "w+", shape=shape)
         first = int(done.read_text()) if done.exists() else 0
+        self.are_new = first == 0
         for start in range(first, len(texts.ids), _AT_ONCE):
             self._fill(bert, range(start, min(start + _AT_ONCE, len(texts.ids))))
             file_array.flush()

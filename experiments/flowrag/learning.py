@@ -6,14 +6,14 @@ pairs, the fused top ten -> batches with hard negatives -> InfoNCE -> AdamW, cli
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-Encode = Callable[[Sequence[int]], Tensor]  # places of texts -> (B, D), with gradients
+from experiments.flowrag.encoding import Encode
 
 TEMPERATURE, BATCH, EPOCHS, NEGATIVES = 0.05, 16, 2, 2
 _WARM_UP, _LONGEST_GRADIENT = 0.1, 1.0

@@ -58,12 +58,14 @@ def _table(records: Sequence[Record], measure: str, searched: str) -> str:
         f"| frozen | | {_row({n: f'{100 * v.mean():.1f}' for n, v in _columns(frozen).items()})} |",
     ]
     variants = dict.fromkeys(r["variant"] for r in records if "variant" in r)
-    for variant in variants:
-        of = _of(records, variant, searched, measure)
-        if variant != "frozen" and of.keys() == frozen.keys():
+    pairs = [(variant, "frozen") for variant in variants if variant != "frozen"]
+    for variant, base in [*pairs, ("prompts", "lora")]:
+        of, under = (_of(records, each, searched, measure) for each in (variant, base))
+        if of.keys() == under.keys() == frozen.keys():
             seeds = {r["seed"] for r in records if r.get("variant") == variant and r["searched"] == searched}
-            gains = _columns({name: of[name] - frozen[name] for name in of})
-            lines.append(f"| {variant} | {len(seeds)} | {_row({n: shown(v) for n, v in gains.items()})} |")
+            gains = _columns({name: of[name] - under[name] for name in of})
+            name = variant if base == "frozen" else f"{variant} above {base}"
+            lines.append(f"| {name} | {len(seeds)} | {_row({n: shown(v) for n, v in gains.items()})} |")
     return "\n".join(lines)
 
 
@@ -80,8 +82,10 @@ def shown(values: Values) -> str:
 def _forgotten(records: Sequence[Record]) -> str:
     """How far the encoder of both sides fell since it learned a collection, which is known."""
     lines = [f"| forgotten by both sides | {' | '.join(TRAINED[:-1])} |", "| --- |" + " --- |" * 3]
+    ended = {r["seed"] for r in records if r.get("variant") == "both" and r["domain"] == BESIDE[-1]}
+    whole = [r for r in records if r.get("seed") in ended]
     for measure in MEASURES[:3]:
-        just, end = (_of(records, name, "collection", measure) for name in ("both, just learned", "both"))
+        just, end = (_of(whole, name, "collection", measure) for name in ("both, just learned", "both"))
         cells = [shown(just[n] - end[n]) for n in TRAINED[:-1] if n in just and n in end]
         lines.append(f"| {measure} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -99,5 +103,5 @@ def _others(records: Sequence[Record]) -> str:
             at = f"{r['trained']} {r['rate']:g}, seed {r['seed']}"
             lines.append(f"{at}: {r['domain']}, {r['seconds']:.0f} s, loss {loss}")
         elif "cost" in r:
-            lines.append(f"{r['cost']}, {r['domain']}: {1e3 * r['seconds'] / r['tokens']:.3f} ms a token")
+            lines.append(f"{r['cost']}: {1e3 * r['seconds'] / r['tokens']:.3f} ms a token")
     return "\n".join(lines)
