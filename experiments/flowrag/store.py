@@ -51,6 +51,12 @@ class Part:
 
     passages: Vectors  # (n, D)
     questions: Vectors  # (Q, D): of all that is asked
+    offset: float = 0.0  # added to its cosines, where parts are merged
+
+    def cosines(self, asked: int) -> Scores:
+        """(n,): of one question, by its row."""
+        found: Scores = (self.passages @ self.questions[asked] + self.offset).astype(float)
+        return found
 
 
 def cosines(parts: Sequence[Part], asked: int, searched: slice) -> Scores:
@@ -58,7 +64,7 @@ def cosines(parts: Sequence[Part], asked: int, searched: slice) -> Scores:
 
     asked: the question's row. searched: the rows of a collection, or of the store.
     """
-    found = np.concatenate([part.passages @ part.questions[asked] for part in parts]).astype(float)
+    found = np.concatenate([part.cosines(asked) for part in parts])
     found[: searched.start] = found[searched.stop :] = -np.inf
     return found
 
