@@ -52,7 +52,8 @@ def over(parts: Parts) -> Trainable[Lesson]:
     def compared(folder: Path, some: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
         candidate = parts.search.adapted_in(folder, encoder_version)
         vectors.discard(keep={*candidate.versions.values(), *parts.search.adapters_in_use()})
-        candidate.encode_missing(lambda: tell(0, len(some)))
+        asked = sum(lesson.is_held_out for lesson in some)
+        candidate.encode_missing(lambda: tell(0, asked))
         searching = parts.search.searching_with_adapters(parts.search.searching, candidate)
         return compared_with_live(parts, some, tell, candidate=searching, known={})
 
