@@ -9,4 +9,16 @@ store     one store of all collections, searched and judged as the product does
 learning  how an adapter, or a whole encoder, learns from pairs
 gate      the variants, in the order of their importance
 tables    what they gain, with intervals
+month     python -m experiments.flowrag.month: a month in four collections
+
+The paper as printed, python -m experiments.flowrag.sequence DATA --work DIR:
+
+printed           prompts, StateFusion and cross-layer fusion: the forward pass
+printed_losses    L_ret and L_state, of the generator's likelihood
+printed_learning  how prompts, or a whole encoder, learn from it
+likelihood        a stand-in for the generator
+router            oracle, centroid, all: which collections a question is asked of
+forgetting        what a sequence of tasks leaves of each
+sequence          four collections one after another, by every method
+sequence_tables   matrices, averages and forgetting
 """
