@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean
 from typing import Any, get_args
+
+import numpy as np
 
 from agents.base.interfaces import Vectors
 from assistant.replay.metrics.metrics import has_answer
 from experiments.flowrag.domains import Domain
 from experiments.flowrag.forgetting import Matrix, final_average, forgetting
 from experiments.flowrag.router import Centroid, How, Item, joined, routed
+from experiments.flowrag.tables import Values, shown
 
 Record = Mapping[str, Any]
 Found = Mapping[str, Any]  # by index, by collection asked, of each question: places and cosines
@@ -30,7 +34,11 @@ class Judge:
     centroids: Mapping[str, Centroid]
 
     def accuracy(self, how: How, name: str, seen: Sequence[str], found: Found, plain: Found) -> float:
-        """ACC@5 of a collection's test questions, in percent. plain: what the frozen encoder found."""
+        """ACC@5 of a collection's test questions, in percent."""
+        return 100 * fmean(self.hits(how, name, seen, found, plain))
+
+    def hits(self, how: How, name: str, seen: Sequence[str], found: Found, plain: Found) -> list[bool]:
+        """Whether the answer of each stands in the first five. plain: what the frozen encoder found."""
         known = {each: self.centroids[each] for each in seen}
         hits = list[bool]()
         for number, question in enumerate(self.domains[name].test):
@@ -42,7 +50,7 @@ class Judge:
                 best = [(i, place) for _, i, place in sorted(near, reverse=True)]
             texts = (self._text(item) for item in best[:_READ])
             hits.append(any(has_answer(text, question.answers) for text in texts))
-        return 100 * fmean(hits)
+        return hits
 
     def right(self, name: str) -> tuple[float, float]:
         """The share of a collection's questions that the router sends there, and that it knows none for."""
@@ -79,7 +87,14 @@ def sequence_tables(records: Sequence[Record], judge: Judge, orders: Sequence[Se
                     )
                 )  # fmt: skip
                 matrices.append(f"{order + 1}, {method}, {how}: {_shown(matrix)}")
-    return "\n".join([*sums, "", *matrices, "", *_router(judge), "", *_training(records)])
+    parts = (
+        sums,
+        _gains(records, judge, orders[0], list(methods)),
+        matrices,
+        _router(judge),
+        _training(records),
+    )
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
 def _stage(records: Sequence[Record], method: str, order: int, stage: int) -> Found:
@@ -90,6 +105,21 @@ def _stage(records: Sequence[Record], method: str, order: int, stage: int) -> Fo
         for r in mine
         if (r.get("order"), r.get("stage")) in ((None, None), (order, stage))
     }
+
+
+def _gains(
+    records: Sequence[Record], judge: Judge, names: Sequence[str], methods: Sequence[str]
+) -> list[str]:
+    """Each method against those before it after the first order: ACC@5 by the oracle, with 95 % intervals."""
+    hits, lines = dict[str, Values](), list[str]()
+    for method in methods:
+        found = _stage(records, method, 0, len(names) - 1)
+        if found.keys() >= set(names):
+            each = (judge.hits("oracle", name, names, found, found) for name in names)
+            hits[method] = np.concatenate(list(each)).astype(float)
+    for one, other in combinations(hits, 2):
+        lines.append(f"{other} over {one}: {shown(hits[other] - hits[one])}")
+    return lines
 
 
 def _router(judge: Judge) -> list[str]:
