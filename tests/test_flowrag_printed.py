@@ -19,7 +19,7 @@ from experiments.flowrag.domains import Domain, Question
 from experiments.flowrag.forgetting import final_average, forgetting
 from experiments.flowrag.likelihood import simulated
 from experiments.flowrag.printed import Encoded, Positions, cross_layer, encode, state_fusion, statistics
-from experiments.flowrag.printed_learning import loss_of, train_by_likelihood
+from experiments.flowrag.printed_learning import cosines, dots, loss_of, train_by_likelihood
 from experiments.flowrag.printed_losses import divergence, flowrag_loss, log_shares, retrieval_loss
 from experiments.flowrag.router import Centroid, joined, routed
 from experiments.flowrag.sequence_tables import Judge
@@ -277,6 +277,12 @@ def test_no_weight_means_no_state_loss(bert: Bert) -> None:
         torch.autograd.grad(each, [*made.values()], retain_graph=True) for each in (none, without)
     )
     assert all(torch.equal(one, other) for one, other in zip(of_none, of_without, strict=True))
+
+
+def test_similarities_by_hand() -> None:
+    question, documents = torch.tensor([[2.0, 0.0]]), torch.tensor([[[3.0, 4.0], [0.0, 1.0]]])
+    torch.testing.assert_close(dots(question, documents), torch.tensor([[6.0, 0.0]]))
+    torch.testing.assert_close(cosines(question, documents), torch.tensor([[0.6, 0.0]]))
 
 
 def test_temperatures_cancel_when_scores_grow_alike() -> None:

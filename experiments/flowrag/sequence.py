@@ -33,7 +33,7 @@ from experiments.flowrag.gate import Results, saved
 from experiments.flowrag.learning import Pair, train
 from experiments.flowrag.likelihood import simulated
 from experiments.flowrag.printed import Encoded, encode
-from experiments.flowrag.printed_learning import train_by_likelihood
+from experiments.flowrag.printed_learning import Similarity, cosines, dots, train_by_likelihood
 from experiments.flowrag.printed_losses import STATE_WEIGHT
 from experiments.flowrag.router import Centroid
 from experiments.flowrag.sequence_tables import Judge, sequence_tables
@@ -56,6 +56,7 @@ class Method:
     layers: tuple[int, ...] = ()  # with prompts; none: the whole encoder is trained
     is_fused: bool = False
     state_weight: float = 0.0
+    state_similarity: Similarity = cosines
     rate: float = 1e-2
 
 
@@ -68,7 +69,10 @@ ALONE = (
     Method("prompts + L_ret", "likelihood", LOWER),
     Method("full form", "likelihood", LOWER, is_fused=True, state_weight=STATE_WEIGHT),
 )
-NO_STATE_LOSS = Method("full form, lambda 0", "likelihood", LOWER, is_fused=True)
+VARIANTS = (  # of the full form
+    replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
+    replace(ALONE[3], name="full form, lambda 0", state_weight=0.0),
+)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,8 @@ class Comparison:
             self._run_alone(method)
         self._run_in_order(0)
         self._run_alone(ALONE[3])
-        self._run_alone(NO_STATE_LOSS)
+        for method in VARIANTS:
+            self._run_alone(method)
         for order in range(1, orders):
             self._run_in_order(order)
 
@@ -211,6 +216,7 @@ class Comparison:
                     encoder.of(own.passages),
                     rate=method.rate,
                     state_weight=method.state_weight,
+                    state_similarity=method.state_similarity,
                     seed=SEED,
                 )
             )
