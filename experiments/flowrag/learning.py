@@ -47,10 +47,11 @@ def train(
     *,
     rate: float,
     seed: int,
+    epochs: int = EPOCHS,
 ) -> Iterator[float]:
     """Trains `parameters`, through which both sides encode; gives the loss of each step."""
     draw = random.Random(seed)
-    every = [batch for _ in range(EPOCHS) for batch in batches(pairs, draw)]
+    every = [batch for _ in range(epochs) for batch in batches(pairs, draw)]
     steps = Steps(parameters, rate, len(every))
     for batch in every:
         columns = list(dict.fromkeys(place for pair, wrong in batch for place in (min(pair.gold), *wrong)))

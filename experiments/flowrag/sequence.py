@@ -30,7 +30,7 @@ from experiments.flowrag.adapters import PLAIN, Adapter, Bert, prompts
 from experiments.flowrag.domains import TRAINED, Domain, read_domain, smaller
 from experiments.flowrag.encoding import Texts
 from experiments.flowrag.gate import Results, saved
-from experiments.flowrag.learning import Pair, train
+from experiments.flowrag.learning import EPOCHS, Pair, train
 from experiments.flowrag.likelihood import simulated
 from experiments.flowrag.printed import Encoded, encode
 from experiments.flowrag.printed_learning import Similarity, cosines, dots, train_by_likelihood
@@ -58,6 +58,7 @@ class Method:
     state_weight: float = 0.0
     state_similarity: Similarity = cosines
     rate: float = 1e-2
+    epochs: int = EPOCHS  # of the contrastive loss
 
 
 LOWER, UPPER = (1, 2, 3), (4, 5, 6)
@@ -69,9 +70,10 @@ ALONE = (
     Method("prompts + L_ret", "likelihood", LOWER),
     Method("full form", "likelihood", LOWER, is_fused=True, state_weight=STATE_WEIGHT),
 )
-VARIANTS = (  # of the full form
-    replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
+VARIANTS = (
     replace(ALONE[3], name="full form, lambda 0", state_weight=0.0),
+    replace(ALONE[1], name="contrastive prompts, 6 epochs", epochs=6),
+    replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
 )
 
 
@@ -205,21 +207,21 @@ class Comparison:
 
         if method.loss == "contrastive":
             sides = encoder.unit(own.train), encoder.unit(own.passages)
-            losses = list(train(parameters, self._pairs(own), *sides, rate=method.rate, seed=SEED))
+            pairs = self._pairs(own)
+            steps = train(parameters, pairs, *sides, rate=method.rate, seed=SEED, epochs=method.epochs)
         else:
-            losses = list(
-                train_by_likelihood(
-                    parameters,
-                    nearest,
-                    lambda q, place: simulated(domain.train[q], searchable[place], seed=SEED),
-                    encoder.of(own.train),
-                    encoder.of(own.passages),
-                    rate=method.rate,
-                    state_weight=method.state_weight,
-                    state_similarity=method.state_similarity,
-                    seed=SEED,
-                )
+            steps = train_by_likelihood(
+                parameters,
+                nearest,
+                lambda q, place: simulated(domain.train[q], searchable[place], seed=SEED),
+                encoder.of(own.train),
+                encoder.of(own.passages),
+                rate=method.rate,
+                state_weight=method.state_weight,
+                state_similarity=method.state_similarity,
+                seed=SEED,
             )
+        losses = list(steps)
         third = max(1, len(losses) // 3)
         return {
             "seconds": time.process_time() - began,
