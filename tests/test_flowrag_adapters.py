@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 from transformers import BertConfig, BertModel
 
+from agents.models.networks.fast_linear import linear
 from experiments.flowrag.adapters import PLAIN, UPPER, Adapter, Bert, low_rank, prompts
 from experiments.flowrag.learning import Pair, batches, contrastive, train
-from experiments.flowrag.linear import linear
 
 WIDTH, COUNT, RANK = 16, 5, 3
 IDS = torch.tensor([[7, 3, 9, 4, 1], [2, 8, 5, 0, 0], [6, 6, 0, 0, 0]])

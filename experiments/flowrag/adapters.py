@@ -1,34 +1,29 @@
-"""Prompts and LoRA in the upper layers of a frozen BERT encoder, as functions of tensors.
+"""New adapters of layers 4 to 6 of MiniLM, and the encoder that they change, as the product has it.
 
-    token ids -> embeddings, layers 1-3 -> states, kept -> layers 4-6 with an adapter -> one unit vector
-
-An adapter is a few named tensors; none of them gives the plain encoder. Prompts pass through a layer's own
-keys and values and ask nothing, so the text keeps its length and its positions. Dropout is off, always.
 Source of the prompts: FlowRAG (WWW 2026), eq. 3, without StateFusion; of LoRA: arXiv:2106.09685.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.models.networks.pooling import text_vectors
-from experiments.flowrag.linear import linear
+from agents.models.networks.adapted_bert import ADAPTED, PLAIN, Adapter, Bert
+from agents.models.networks.fast_linear import linear
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-Adapter = Mapping[str, Tensor]  # by kind and layer, such as "prompts.4"
-PLAIN: Adapter = MappingProxyType({})
+__all__ = ["PLAIN", "UPPER", "Adapter", "Bert", "frozen", "low_rank", "prompts"]
 UPPER = (4, 5, 6)  # layers, from 1
-_SCALE = 2.0  # of what LoRA adds: alpha / r
-_ADAPTED = ("query", "value")  # by LoRA
+
+
+def frozen(model: PreTrainedModel) -> Bert:
+    """The weights of a model, with linear layers that are fast on the CPU."""
+    return Bert.of(model, linear=linear)
 
 
 def prompts(layers: Sequence[int], count: int, width: int, *, seed: int) -> dict[str, Tensor]:
@@ -41,90 +36,7 @@ def low_rank(layers: Sequence[int], rank: int, width: int, *, seed: int) -> dict
     """New LoRA of queries and values, which adds nothing yet: A is drawn from N(0, 1/D), B is 0."""
     draw, made = torch.Generator().manual_seed(seed), dict[str, Tensor]()
     for n in layers:
-        for kind in _ADAPTED:
+        for kind in ADAPTED:
             made[f"{kind}.{n}.down"] = torch.randn(rank, width, generator=draw) / width**0.5
             made[f"{kind}.{n}.up"] = torch.zeros(width, rank)
     return made
-
-
-@dataclass(frozen=True)
-class Bert:
-    """A BERT encoder's weights, and what is computed with them."""
-
-    weights: Mapping[str, Tensor]  # as Hugging Face names them
-    layers: int
-    heads: int
-    epsilon: float  # of its norms
-
-    @classmethod
-    def of(cls, model: PreTrainedModel) -> Bert:
-        """The same weights, frozen."""
-        weights = {name: weight.detach() for name, weight in model.named_parameters()}
-        config = model.config
-        return cls(weights, config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
-
-    @property
-    def width(self) -> int:
-        """D, the length of a state."""
-        return self.weights["embeddings.LayerNorm.weight"].shape[0]
-
-    def embedded(self, ids: Tensor) -> Tensor:
-        """What enters layer 1: (B, L, D). ids: (B, L), whole numbers."""
-        words = F.embedding(ids, self.weights["embeddings.word_embeddings.weight"])
-        places = self.weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
-        kind = self.weights["embeddings.token_type_embeddings.weight"][0]
-        return self._normed("embeddings.LayerNorm", words + places + kind)
-
-    def lower(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """What enters the first adapted layer: (B, L, D). mask: (B, L), 0 for padding."""
-        states = self.embedded(ids)
-        for n in range(1, UPPER[0]):
-            states = self._layer(n, states, mask, PLAIN)
-        return states
-
-    def upper(self, states: Tensor, mask: Tensor, adapter: Adapter = PLAIN) -> Tensor:
-        """Vectors of unit length, (B, D), of what `lower` gave."""
-        for n in range(UPPER[0], self.layers + 1):
-            states = self._layer(n, states, mask, adapter)
-        return text_vectors(states, mask, pooling="mean")
-
-    def _layer(self, n: int, states: Tensor, mask: Tensor, adapter: Adapter) -> Tensor:
-        at = f"encoder.layer.{n - 1}"
-        attended = self._attended(n, states, mask, adapter)
-        states = self._normed(
-            f"{at}.attention.output.LayerNorm",
-            states + self._linear(f"{at}.attention.output.dense", attended),
-        )
-        inner = F.gelu(self._linear(f"{at}.intermediate.dense", states))
-        return self._normed(f"{at}.output.LayerNorm", states + self._linear(f"{at}.output.dense", inner))
-
-    def _attended(self, n: int, states: Tensor, mask: Tensor, adapter: Adapter) -> Tensor:
-        """softmax(Q [K_P; K]^T / √d) [V_P; V]: (B, L, D), where K_P, V_P are those of the prompts, if any."""
-        query, key, value = (self._projected(kind, n, states, adapter) for kind in ("query", "key", "value"))
-        if (own := adapter.get(f"prompts.{n}")) is not None:
-            before = [self._projected(kind, n, own, PLAIN) for kind in ("key", "value")]  # (p, D) each
-            key, value = (
-                torch.cat([more.expand(len(states), -1, -1), part], 1)
-                for more, part in zip(before, (key, value), strict=True)
-            )
-        there = F.pad(mask.bool(), (key.shape[1] - mask.shape[1], 0), value=True)  # (B, p + L)
-        query, key, value = (
-            part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in (query, key, value)
-        )
-        found = F.scaled_dot_product_attention(query, key, value, attn_mask=there[:, None, None, :])
-        return found.transpose(1, 2).flatten(2)
-
-    def _projected(self, kind: str, n: int, states: Tensor, adapter: Adapter) -> Tensor:
-        """W h + b, and under LoRA 2 B A h more."""
-        projected = self._linear(f"encoder.layer.{n - 1}.attention.self.{kind}", states)
-        down, up = (adapter.get(f"{kind}.{n}.{part}") for part in ("down", "up"))
-        return (
-            projected if down is None or up is None else projected + _SCALE * linear(linear(states, down), up)
-        )
-
-    def _linear(self, name: str, states: Tensor) -> Tensor:
-        return linear(states, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
-
-    def _normed(self, name: str, states: Tensor) -> Tensor:
-        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
-        return F.layer_norm(states, weight.shape, weight, bias, self.epsilon)

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from agents.base.interfaces import Vectors
 from assistant.learning.held_out.ranking import success_at
 from assistant.learning.recipes.retriever.network import load_network
-from experiments.flowrag.adapters import PLAIN, Adapter, Bert
+from experiments.flowrag.adapters import PLAIN, Adapter, frozen
 from experiments.flowrag.domains import Domain, Question
 from experiments.flowrag.encoding import Encode, KeptStates, Texts
 from experiments.flowrag.results import Results, kept
@@ -33,7 +33,7 @@ class Bench:
         self.domains = {domain.name: domain for domain in domains}
         self.store, self._reranker = Store(domains), reranker(work / "verdicts.jsonl")
         network = load_network()
-        self.bert = Bert.of(network.transformer)
+        self.bert = frozen(network.transformer)
         tokenizer = Tokenizer.from_file(str(network.source.folder / "tokenizer.json"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(network.source.max_tokens)

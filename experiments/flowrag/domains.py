@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.library.formats.plain_text import plain_line, unwrapped
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, Split, read_set, splits_of
 from stores.base.passages import searchable_text
+from training.examples import documents
+from training.examples.example import Part
 from training.relevance import of_documents
 
 TRAINED = ("friendsqa", "documents", "covidqa", "timeqa")
 BESIDE = ("nq", "realtimeqa")
 PAIRS, DEV, TEST = 200, 100, 400  # questions of a domain, at most
 MOST = {"friendsqa": 5000, "documents": 5000, "covidqa": 5000, "timeqa": 5000, "nq": 2500, "realtimeqa": 2500}
-_DOCUMENTS_PARTS = ("train", "calibration", "test")
+_DOCUMENTS_PARTS: tuple[Part, ...] = ("train", "calibration", "test")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Question:
 
     text: str
     gold: frozenset[int]  # their places in the domain
+    answers: tuple[str, ...] = ()  # any is right
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,9 @@ def read_domain(data: Path, name: str) -> Domain:
         of_id[passage.id] = place.setdefault((plain_line(passage.title), unwrapped(passage.text)), len(place))
 
     def asked(questions: Iterable[ReplayQuestion]) -> tuple[Question, ...]:
-        return tuple(Question(q.text, frozenset(of_id[id_] for id_ in q.gold or ())) for q in questions)
+        return tuple(
+            Question(q.text, frozenset(of_id[id_] for id_ in q.gold or ()), q.answers) for q in questions
+        )
 
     titles, texts = zip(*place, strict=True)
     return Domain(name, titles, texts, asked(train), asked(dev), asked(test))
@@ -87,10 +92,28 @@ def _set(data: Path, name: str) -> tuple[Sequence[ReplayPassage], list[list[Repl
 
 def _documents() -> tuple[Sequence[ReplayPassage], list[list[ReplayQuestion]]]:
     """Its parts have documents of their own; all of them are searched."""
-    parts = [of_documents(part) for part in _DOCUMENTS_PARTS]  # type: ignore[arg-type]
+    parts = [of_documents(part) for part in _DOCUMENTS_PARTS]
     passages = [passage for part in parts for passage in part.passages]
     sizes = zip(parts, (PAIRS, DEV, TEST), strict=True)
-    return passages, [_drawn(part.questions, most, f"documents {most}") for part, most in sizes]
+    drawn = [_drawn(part.questions, most, f"documents {most}") for part, most in sizes]
+    answers = {q["id"]: (q["answer"],) for part in _DOCUMENTS_PARTS for q in documents.questions(part)}
+    return passages, [[replace(q, answers=answers[q.id]) for q in part] for part in drawn]
+
+
+def smaller(domain: Domain, most: int) -> Domain:
+    """With `most` passages: those that answer a question that is asked or measured, then any."""
+    draw = random.Random(domain.name)
+    asked = [*domain.train, *domain.dev, *domain.test]
+    wanted = sorted({place for question in asked for place in question.gold})
+    others = [place for place in range(len(domain.texts)) if place not in set(wanted)]
+    kept = sorted({*wanted, *draw.sample(others, max(0, min(len(others), most - len(wanted))))})
+    new = {place: number for number, place in enumerate(kept)}
+
+    def moved(questions: Sequence[Question]) -> tuple[Question, ...]:
+        return tuple(replace(q, gold=frozenset(new[place] for place in q.gold)) for q in questions)
+
+    titles, texts = tuple(domain.titles[i] for i in kept), tuple(domain.texts[i] for i in kept)
+    return Domain(domain.name, titles, texts, moved(domain.train), moved(domain.dev), moved(domain.test))
 
 
 def _drawn(questions: Iterable[ReplayQuestion], most: int, seed: str) -> list[ReplayQuestion]:

@@ -47,23 +47,38 @@ def train(
     *,
     rate: float,
     seed: int,
+    epochs: int = EPOCHS,
 ) -> Iterator[float]:
     """Trains `parameters`, through which both sides encode; gives the loss of each step."""
-    optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.0)
     draw = random.Random(seed)
-    every = [batch for _ in range(EPOCHS) for batch in batches(pairs, draw)]
-    for step, batch in enumerate(every):
+    every = [batch for _ in range(epochs) for batch in batches(pairs, draw)]
+    steps = Steps(parameters, rate, len(every))
+    for batch in every:
         columns = list(dict.fromkeys(place for pair, wrong in batch for place in (min(pair.gold), *wrong)))
         own = torch.tensor([columns.index(min(pair.gold)) for pair, _ in batch])
         also = torch.tensor([[c in pair.gold - {min(pair.gold)} for c in columns] for pair, _ in batch])
         loss = contrastive(questions([p.question for p, _ in batch]), passages(columns), own, also)
-        for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, (step + 1) / (_WARM_UP * len(every)))
-        optimizer.zero_grad()
+        yield steps.take(loss)
+
+
+class Steps:
+    """AdamW with warm-up and clipped gradients, without decay."""
+
+    def __init__(self, parameters: Sequence[Tensor], rate: float, count: int) -> None:
+        """count: how many steps there will be."""
+        self._optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.0)
+        self._parameters, self._rate, self._warm, self._taken = parameters, rate, _WARM_UP * count, 0
+
+    def take(self, loss: Tensor) -> float:
+        """Down the gradient; the loss as a number."""
+        self._taken += 1
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate * min(1.0, self._taken / self._warm)
+        self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(parameters, _LONGEST_GRADIENT)
-        optimizer.step()
-        yield loss.item()
+        torch.nn.utils.clip_grad_norm_(self._parameters, _LONGEST_GRADIENT)
+        self._optimizer.step()
+        return loss.item()
 
 
 def batches(pairs: Sequence[Pair], draw: random.Random) -> Iterator[list[tuple[Pair, list[int]]]]:

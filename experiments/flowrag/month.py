@@ -28,7 +28,7 @@ from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from experiments.flowrag.domains import TRAINED, Domain, Question, read_domain
+from experiments.flowrag.domains import TRAINED, Domain, Question, read_domain, smaller
 from stores.base.errors import VouchError
 from stores.base.passages import own_space
 
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=30)
     told = parser.parse_args()
     told.work.mkdir(parents=True, exist_ok=True)
-    domains = [smaller(read_domain(told.data, name)) for name in TRAINED]
+    domains = [smaller(read_domain(told.data, name), _PASSAGES) for name in TRAINED]
     settings = Settings(learning=LearningSettings(collections=True, in_chat=False))
     assistant = Assistant(settings, find_locations(os.environ, data=str(told.work / "data")), offline=True)
     try:
@@ -54,22 +54,6 @@ def main() -> None:
                 print(json.dumps(row), flush=True)
     finally:
         assistant.close()
-
-
-def smaller(domain: Domain) -> Domain:
-    """With so many passages: those that answer a question that is asked or measured, then any."""
-    draw = random.Random(domain.name)
-    asked = [*domain.train, *domain.dev, *domain.test]
-    wanted = sorted({place for question in asked for place in question.gold})
-    others = [place for place in range(len(domain.texts)) if place not in set(wanted)]
-    kept = sorted({*wanted, *draw.sample(others, max(0, min(len(others), _PASSAGES - len(wanted))))})
-    new = {place: number for number, place in enumerate(kept)}
-
-    def moved(questions: Sequence[Question]) -> tuple[Question, ...]:
-        return tuple(Question(q.text, frozenset(new[place] for place in q.gold)) for q in questions)
-
-    titles, texts = tuple(domain.titles[i] for i in kept), tuple(domain.texts[i] for i in kept)
-    return Domain(domain.name, titles, texts, moved(domain.train), moved(domain.dev), moved(domain.test))
 
 
 def month(assistant: Assistant, domains: Sequence[Domain], *, days: int) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,7 @@ class Results:
             out.write(json.dumps(record).encode() + b"\n")
             out.flush()
             os.fsync(out.fileno())
-        shown = {k: v for k, v in record.items() if k != "scores"}
+        shown = {k: v for k, v in record.items() if k not in ("scores", "found")}
         means = {k: round(fmean(v), 3) for k, v in record.get("scores", {}).items() if v}
         print(time.strftime("%H:%M:%S"), *shown.values(), *means.values(), flush=True)
 

@@ -96,33 +96,41 @@ class Bert:
         return text_vectors(states, mask, pooling=self.pooling)
 
     def _layer(self, n: int, states: Tensor, mask: Tensor, adapter: Adapter) -> Tensor:
-        at = f"encoder.layer.{n - 1}"
-        attended = self._attended(n, states, mask, adapter)
-        states = self._normed(
-            f"{at}.attention.output.LayerNorm",
-            states + self._linear(f"{at}.attention.output.dense", attended),
-        )
+        return self.finished(n, states, self._attended(n, states, mask, adapter))
+
+    def finished(self, n: int, states: Tensor, attended: Tensor) -> Tensor:
+        """What leaves layer n: (B, L, D), of what entered it and what its heads found."""
+        at, states = f"encoder.layer.{n - 1}", self.added(n, states, attended)
         inner = F.gelu(self._linear(f"{at}.intermediate.dense", states))
         return self._normed(f"{at}.output.LayerNorm", states + self._linear(f"{at}.output.dense", inner))
 
+    def added(self, n: int, states: Tensor, attended: Tensor) -> Tensor:
+        """LayerNorm(W_O c + b_O + h), layer n's own."""
+        at = f"encoder.layer.{n - 1}.attention.output"
+        return self._normed(f"{at}.LayerNorm", states + self._linear(f"{at}.dense", attended))
+
     def _attended(self, n: int, states: Tensor, mask: Tensor, adapter: Adapter) -> Tensor:
         """softmax(Q [K_P; K]^T / √d) [V_P; V]: (B, L, D), where K_P, V_P are those of the prompts, if any."""
-        query, key, value = (self._projected(kind, n, states, adapter) for kind in ("query", "key", "value"))
+        query, key, value = (self.projected(kind, n, states, adapter) for kind in ("query", "key", "value"))
         there = mask.bool()
         if (own := adapter.get(f"prompts.{n}")) is not None:
-            before = [self._projected(kind, n, own, PLAIN) for kind in ("key", "value")]  # (p, D) each
+            before = [self.projected(kind, n, own) for kind in ("key", "value")]  # (p, D) each
             key, value = (
                 torch.cat([more.expand(len(states), -1, -1), part], 1)
                 for more, part in zip(before, (key, value), strict=True)
             )
             there = F.pad(there, (len(own), 0), value=True)  # (B, p + L)
+        return self.attention(query, key, value, there)
+
+    def attention(self, query: Tensor, key: Tensor, value: Tensor, there: Tensor) -> Tensor:
+        """softmax(Q K^T / √d) V, head by head: (B, L, D). key, value: (B, K, D). there: (B, K), true."""
         query, key, value = (
             part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in (query, key, value)
         )
         found = F.scaled_dot_product_attention(query, key, value, attn_mask=there[:, None, None, :])
         return found.transpose(1, 2).flatten(2)
 
-    def _projected(self, kind: str, n: int, states: Tensor, adapter: Adapter) -> Tensor:
+    def projected(self, kind: str, n: int, states: Tensor, adapter: Adapter = PLAIN) -> Tensor:
         """W h + b, and under LoRA 2 B A h more."""
         projected = self._linear(f"encoder.layer.{n - 1}.attention.self.{kind}", states)
         down, up = (adapter.get(f"{kind}.{n}.{part}") for part in ("down", "up"))
