@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from test_library import add
 
 from agents.models.encoders.adapted_encoder import Adapter, DamagedAdapter
 from assistant.search.adapted import FILE, Adapted, read_adapters
+from stores.base.errors import EncoderUnavailable, VouchError
 from stores.base.passages import SHARED, Passage, own_space
 from stores.database.database import Database
 from stores.search.adapted_vectors import AdaptedVectors, key_of
@@ -139,6 +141,22 @@ def test_a_question_in_a_language_that_no_adapter_knows_is_not_encoded(
         is_read=lambda question: False,
     )
     assert adapted.cosines("wie lange?", found(stores, ann)) == {}
+
+
+def test_where_the_encoder_cannot_be_had_it_is_searched_without_adapters(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    filled(stores, ann, bob)
+    vectors, encoder, told = AdaptedVectors(stores.database), Axes(), list[VouchError]()
+    laws = {key_of(SHARED, "laws"): adapter(1)}
+    Adapted(laws, vectors, lambda: encoder).encode_missing()  # type: ignore[arg-type, return-value]
+
+    def gone() -> Any:
+        raise EncoderUnavailable("its weights are gone")
+
+    adapted = Adapted(laws, vectors, gone, failed=told.append)
+    assert adapted.cosines("what?", found(stores, ann)) == {}
+    assert [error.message for error in told] == ["its weights are gone"]
 
 
 def test_adapters_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -80,18 +82,65 @@ def test_who_reads_a_shared_folder_again_leaves_it_where_it_stands(vouch: Vouch)
 def test_documents_and_collections_share_one_name_space(stores: Stores, ann: int) -> None:
     add(stores, ann, own_space(ann), "/a/tea.md", "tea")
     known = Library(stores.database).all(ann)
-    for name in ("tea.md", "/a/tea.md", "About tea", "", " ", "a\nb", 'say "a"', "x" * (MOST_LETTERS + 1)):
+    wrong = ("", " ", " a", "a\nb", "a\x1b[0m", 'say "a"', "~", "..", "@a", "own", "x" * (MOST_LETTERS + 1))
+    for name in ("tea.md", "/a/tea.md", "About tea", *wrong):
         with pytest.raises(WrongUsage):
-            require_name(name, known)
+            require_name(name, known, shared=False)
+    require_name("About tea", known, shared=True)  # what is one's own takes no name from what is shared
     for name in ("tea", "drinks", "Getränke für später", "x" * MOST_LETTERS):
-        require_name(name, known)
+        require_name(name, known, shared=False)
+
+
+def test_what_others_share_takes_the_place_of_no_collection_of_ones_own(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    library = Library(stores.database)
+    add(stores, ann, own_space(ann), "/a/tea.md", "tea")
+    place(stores, ann, own_space(ann), "/a/tea.md", "handbook")
+    add(stores, bob, SHARED, "handbook", "rules")
+    assert [each.source for each in library.named(ann, "handbook")] == ["/a/tea.md"]
+    require_name("handbook", library.all(ann), shared=False)
+    assert [each.source for each in library.named(bob, "handbook")] == ["handbook"]
+
+
+def test_what_is_moved_together_is_moved_or_not_together(vouch: Vouch) -> None:
+    vouch.write("shared/rules.md", "# Rules\n\nThe room opens at ten.\n")
+    vouch.run("ingest", "--shared", "shared/rules.md")
+    vouch.environment["VOUCH_USER"] = "bob"
+    vouch.write("own.md", "# Mine\n\nA note.\n")
+    vouch.run("ingest", "own.md")
+    vouch.run("docs", "move", "own.md", "rules.md", "--into", "all", code=2)
+    listed = vouch.run("docs", "list", "--json").object["documents"]
+    assert {each["collection"] for each in listed} == {None}
+
+
+def test_what_is_new_in_a_folder_or_a_file_comes_into_its_collection(vouch: Vouch) -> None:
+    vouch.write("Project/readme.md", "# Project\n\nIt starts in May.\n")
+    vouch.write("Project/all.jsonl", json.dumps({"id": "1", "text": "One."}) + "\n")
+    vouch.run("ingest", "Project")
+    vouch.write("Project/two.md", "# Two\n\nIt ends in June.\n")
+    vouch.run("ingest", "Project")
+    file = Path(
+        vouch.write("Project/all.jsonl", "".join(json.dumps({"id": i, "text": f"{i}."}) + "\n" for i in "12"))
+    )
+    os.utime(file, (time.time() + 60, time.time() + 60))
+    vouch.run("docs", "refresh")
+    vouch.run("ingest", "Project/two.md", "--into", "Project")  # as it is called already
+    listed = vouch.run("docs", "list", "--json").object["documents"]
+    assert {(each["name"], each["collection"], each["records"]) for each in listed} == {
+        ("readme.md", "Project", 1), ("two.md", "Project", 1), ("all.jsonl", "Project", 2),
+    }  # fmt: skip
+    assert (
+        "is what a collection is called"
+        in vouch.run("ingest", "-", "--name", "Project", code=2, given="x").err
+    )
 
 
 def test_a_folder_is_called_by_as_much_of_its_path_as_nothing_else_has(stores: Stores, ann: int) -> None:
     library, own = Library(stores.database), own_space(ann)
 
     def named(folder: str) -> str:
-        return name_of_folder(Path(folder), library.all(ann))
+        return name_of_folder(Path(folder), library.all(ann), shared=False)
 
     assert named("/x/docs") == "docs"
     add(stores, ann, own, "/x/docs/tea.md", "tea")

@@ -116,7 +116,10 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
         if files:
             told_as_one = documents.record_files(files)
             total, summary = count_documents(files), f"refreshed {shelf.names(here)}"
-            store(call, read(files, None), total, errors, told_as_one, shared=shared, summary=summary)
+            store(
+                call, read(files, None), total, errors, told_as_one,
+                shared=shared, summary=summary, into=shelf.placed(here),
+            )  # fmt: skip
     if not changed:
         call.tell("Nothing has changed on disk.")
     return 1 if errors.count else 0
@@ -139,9 +142,9 @@ def move(ctx: click.Context, names: tuple[str, ...], into: str | None, out: bool
         )
     with call.assistant() as assistant:
         user_id = assistant.stores.journal.user_id(call.user)
-        if into is not None:
-            require_name(into, assistant.stores.library.all(user_id))
         found = [each for name in names for each in assistant.stores.library.named(user_id, name)]
+        for shared in {each.is_shared for each in found} if into is not None else ():
+            require_name(into or "", assistant.stores.library.all(user_id), shared=shared)
         before = shelf.move(assistant.stores.stored_documents, user_id, found, into or "")
     if call.as_json:
         call.give({"moved": [each.source for each in found], "into": into or None})
@@ -149,8 +152,9 @@ def move(ctx: click.Context, names: tuple[str, ...], into: str | None, out: bool
         where = f"into {one_line(into)}" if into else "out of its collection"
         click.echo(f"Moved {shelf.names(found)} {where}.")
         if len(before) == 1 and before[0] != (into or ""):
-            back = f"--into {shlex.quote(before[0])}" if before[0] else "--out"
-            call.tell(f"`vouch docs move {' '.join(map(shlex.quote, names))} {back}` moves it back.")
+            back = f"--into {shlex.quote(one_line(before[0]))}" if before[0] else "--out"
+            moved = one_line(" ".join(map(shlex.quote, names)))
+            call.tell(f"`vouch docs move {moved} {back}` moves it back.")
     return 0
 
 

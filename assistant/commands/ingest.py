@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,7 @@ def command(
         store(
             call, to_read, total, errors, told_as_one,
             shared=shared, summary=summary, into=into, paths=[Path(path) for path in paths if path != "-"],
+            stream=name if reads_stdin else None,
         )  # fmt: skip
     return 1 if errors.count else 0
 
@@ -198,12 +199,14 @@ def store(
     *,
     shared: bool,
     summary: str,
-    into: str | None = None,
+    into: str | Mapping[str, str] | None = None,
     paths: Sequence[Path] = (),
+    stream: str | None = None,
 ) -> None:
     """Stores what is read and tells what became of each. total: documents, for telling how many are left.
 
-    into: the collection it comes into; else each folder of `paths` is one.
+    into: the collection it comes into, or by file the one that it stands in; else each folder of `paths` is
+    one. stream: what standard input is called.
     """
     from assistant.library import shelf
     from assistant.library.ingest import Encoding
@@ -225,13 +228,16 @@ def store(
         user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
         hindered_before = assistant.search.indexer.hindrance
-        known = assistant.stores.library.all(user_id) if into is not None or paths else []
-        if into is not None:
-            require_name(into, known)
+        is_named = isinstance(into, str) or bool(stream) or any(path.is_dir() for path in paths)
+        known = assistant.stores.library.all(user_id) if is_named else []
+        if isinstance(into, str):
+            require_name(into, known, shared=shared)
+        if stream and any(each.collection == stream for each in known):
+            raise WrongUsage(f"{stream!r} is what a collection is called", hint="Choose another --name.")
         try:
             for step in assistant.turns.ingest.run(
                 user_id, SHARED if shared else own_space(user_id), to_read, summary=summary,
-                into=shelf.folders(paths, known) if into is None else into,
+                into=shelf.folders(paths, known, shared=shared) if into is None else into,
             ):  # fmt: skip
                 if isinstance(step, UnreadableDocument):
                     line.clear()
@@ -265,10 +271,10 @@ def store(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
                 f"{errors.count} not readable; {counted(passages)} in {seconds:.1f} s"
             )
-            assistant.search.encode_adapted()
             hindrance = assistant.search.indexer.hindrance
             if hindrance is not None and hindered_before is None:  # else it was told already
                 call.tell(f"The shared index waits: {hindrance.message}. {hindrance.hint}")
+        assistant.search.encode_adapted()
 
 
 def _progress(done: int, total: int, passages: int, seconds: float) -> str:

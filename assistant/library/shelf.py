@@ -11,6 +11,7 @@ from stores.base.file_names import shown_path
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED, own_space
 from stores.memory.collections import name_of_folder
+from stores.memory.documents import OthersDocument
 
 if TYPE_CHECKING:
     from assistant.library.ingest import Encoding, Ingest, Ingested
@@ -56,11 +57,11 @@ def remove(stored: StoredDocuments, user_id: int, documents: Sequence[KnownDocum
     return receipts
 
 
-def folders(paths: Iterable[Path], known: Sequence[KnownDocument]) -> dict[str, str]:
+def folders(paths: Iterable[Path], known: Sequence[KnownDocument], *, shared: bool) -> dict[str, str]:
     """By folder among these, as the sources in it begin: what its files are called together."""
     found: dict[str, str] = {}
     for path in paths:
-        if path.is_dir() and (name := name_of_folder(path.resolve(), known)):
+        if path.is_dir() and (name := name_of_folder(path.resolve(), known, shared=shared)):
             found[f"{shown_path(path.resolve()).rstrip('/')}/"] = name
     return found
 
@@ -69,6 +70,9 @@ def move(
     stored: StoredDocuments, user_id: int, documents: Sequence[KnownDocument], collection: str
 ) -> list[str]:
     """Puts them into a collection, or out of any; returns where they were, each once."""
+    sources = [source for each in documents if each.is_shared for source in each.sources]
+    for source, owner in stored.of_others(user_id, SHARED, sources).items():
+        raise OthersDocument(source, owner)  # before any of them is moved
     for space in (own_space(user_id), SHARED):
         here = [each for each in documents if each.is_shared == (space == SHARED)]
         names = dict.fromkeys((source for each in here for source in each.sources), collection)
@@ -86,4 +90,10 @@ def read_again(
     space = SHARED if document.is_shared else own_space(user_id)
     with ReadingProcess() as reading:
         to_read = reading.read(document.file)
-        yield from ingest.run(user_id, space, to_read, summary=f"refreshed {one_line(document.name)}")
+        summary, into = f"refreshed {one_line(document.name)}", placed([document])
+        yield from ingest.run(user_id, space, to_read, summary=summary, into=into)
+
+
+def placed(documents: Iterable[KnownDocument]) -> dict[str, str]:
+    """Of those that stand in a collection, by file: which one. What is new in the file comes into it too."""
+    return {each.source: each.collection for each in documents if each.collection}

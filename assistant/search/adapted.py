@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stores.base.errors import VouchError
 from stores.search.adapted_vectors import AdaptedVectors
 from stores.vectors.exact import read_vectors
 
@@ -34,6 +35,7 @@ class Adapted:
     vectors: AdaptedVectors
     encoder: Callable[[], AdaptedEncoder]
     is_read: Callable[[str], bool] = lambda question: True  # whether the adapters know its language
+    failed: Callable[[VouchError], None] = lambda error: None  # is told why it is searched without them
 
     @property
     def versions(self) -> dict[str, str]:
@@ -48,18 +50,26 @@ class Adapted:
         stored = self.vectors.of(asked, self.versions)
         if not stored:
             return {}
-        asked_under = self.encoder().encode_query(question, [self.adapters[key] for key in stored])
+        try:
+            asked_under = self.encoder().encode_query(question, [self.adapters[key] for key in stored])
+        except VouchError as error:
+            self.failed(error)
+            return {}
         found: dict[int, float] = {}
         for vector, of_key in zip(asked_under, stored.values(), strict=True):
             cosines = read_vectors(list(of_key.values()), len(vector)) @ vector
             found.update(zip(of_key, cosines.tolist(), strict=True))
         return found
 
-    def encode_missing(self, tell: Callable[[], None] = lambda: None) -> int:
-        """Encodes what has no vector under its collection's adapter; returns how many. tell: after a few."""
+    def encode_missing(self, tell: Callable[[], None] = lambda: None, *, most: int | None = None) -> int:
+        """Encodes what has no vector under its collection's adapter; returns how many.
+
+        tell: is called after a few. most: so many, about.
+        """
         done = 0
         for key, adapter in self.adapters.items():
-            missing = self.vectors.missing(key, adapter.version)
+            left = None if most is None else max(0, most - done)
+            missing = self.vectors.missing(key, adapter.version, most=left)
             for start in range(0, len(missing), _AT_ONCE):
                 some = missing[start : start + _AT_ONCE]
                 vectors = self.encoder().encode_passages_under([text for _, text in some], adapter)

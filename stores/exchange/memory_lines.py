@@ -19,6 +19,7 @@ from stores.base.statement_links import LINK_KINDS
 from stores.base.well_formed import well_formed
 from stores.exchange.json_lines import json_object
 from stores.exchange.memory_export import SCHEMA
+from stores.memory.collections import is_name
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998  # any time zone can show a moment of these
 _DEEPEST = 20  # values within one another in the grounds of a write
@@ -256,7 +257,7 @@ _SHAPES: dict[str, Mapping[str, _Check]] = {
     "document": {
         "scope": _SCOPE,
         "source": _words,
-        "collection": _or(_text, ""),
+        "collection": _or(lambda value: value if is_name(_text(value)) else "", ""),
         "created_at": _moment,
         "versions": _list_of(
             {"number": _from(1), "title": _text, "content_hash": _text, "passages": _from(0), **_LIFE}

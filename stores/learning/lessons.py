@@ -42,7 +42,10 @@ from stores.learning.teachers import one_user, teachers_in
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 TOLD, DOCUMENTS = "what users told", "documents"  # kinds of passages
 Trust: TypeAlias = Mapping[str, float | None]  # by kind: from which score on an answer is one; None: never
-AllTrusted: TypeAlias = Mapping[str, Trust]  # by a judge's name; of others all counts
+AllTrusted: TypeAlias = Mapping[str, Trust]  # by a judge's name; of others nothing; all, where it is empty
+
+
+_NEVER: Trust = {TOLD: None, DOCUMENTS: None}
 
 
 def counts(trust: Trust | None, kind: str, label: str, score: float) -> bool:
@@ -355,11 +358,10 @@ def _lessons(
 
 def _counted(sql: SqlSession, judgements: Sequence[Judgement], trusted: AllTrusted) -> Sequence[Judgement]:
     """Those that are learned from."""
-    probed = [each for each in judgements if each.judge in trusted]
-    if not probed:
+    if not trusted:
         return judgements
     of_documents: set[int] = set()
-    for some in in_parts(sorted({each.version_id for each in probed})):
+    for some in in_parts(sorted({each.version_id for each in judgements})):
         of_documents |= {
             known_id(version)
             for version in sql.scalars(
@@ -372,7 +374,7 @@ def _counted(sql: SqlSession, judgements: Sequence[Judgement], trusted: AllTrust
         each
         for each in judgements
         if counts(
-            trusted.get(each.judge),
+            trusted.get(each.judge, _NEVER),  # one that was not asked, as of an earlier release
             DOCUMENTS if each.version_id in of_documents else TOLD,
             each.label,
             each.score,

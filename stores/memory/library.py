@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -104,7 +104,7 @@ class Library:
             .group_by(col(Document.id), col(Document.space), col(Document.source), col(Document.collection))
             .order_by(col(Document.id))
         )
-        found: dict[tuple[str, str], KnownDocument] = {}
+        found: dict[tuple[str, str], list[KnownDocument]] = {}
         with self._database.reading() as sql:
             for space, source, record, title, added_at, passages, state, collection in sql.execute(statement):
                 file = source.removesuffix(f"#{record}") if record else source
@@ -119,9 +119,9 @@ class Library:
                     state,
                     collection,
                 )
-                known = found.get((space, file))
-                found[space, file] = one if known is None else _together(known, one)
-        return sorted(found.values(), key=lambda each: (each.is_shared, each.source))
+                found.setdefault((space, file), []).append(one)
+        known = [_together(some) if len(some) > 1 else some[0] for some in found.values()]
+        return sorted(known, key=lambda each: (each.is_shared, each.source))
 
     def named(self, user_id: int, name: str, *, shared: bool | None = None) -> list[KnownDocument]:
         """Those that a name means: one by its path, name or title; of a collection or a folder, all in it.
@@ -139,9 +139,11 @@ class Library:
         path, told = given.parent.resolve() / given.name, name if name.isprintable() else shown_path(name)
         exactly = [each for each in known if each.source in (name, str(path), shown_path(path))]
         together = [each for each in known if name and each.collection == name]
+        own = [each for each in together if not each.is_shared]
+        if own and all(each.is_shared for each in exactly):  # nobody else's name takes that one's place
+            return own
         if not exactly and together:
-            own = [each for each in together if not each.is_shared]
-            return own or together
+            return together
         for meant in (exactly, _called(known, name), _called(known, shown_path(name))):
             if len(meant) > 1:
                 listed = ", ".join(one_line(each.source) for each in meant[:_NAMED])
@@ -192,17 +194,17 @@ class Library:
                 )
 
 
-def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
-    return KnownDocument(
-        known.name,
-        known.name,
-        known.source,
-        known.is_shared,
-        (*known.sources, *record.sources),
-        known.passages + record.passages,
-        max(known.added_at, record.added_at),
-        min((s for s in (known.file_state, record.file_state) if s is not None), default=None),  # "" first
-        known.collection,
+def _together(records: Sequence[KnownDocument]) -> KnownDocument:
+    """Those of one file."""
+    first = records[0]
+    return replace(
+        first,
+        title=first.name,
+        sources=tuple(source for each in records for source in each.sources),
+        passages=sum(each.passages for each in records),
+        added_at=max(each.added_at for each in records),
+        file_state=min((e.file_state for e in records if e.file_state is not None), default=None),  # "" first
+        collection=next((each.collection for each in records if each.collection), ""),
     )
 
 

@@ -68,8 +68,11 @@ class AdaptedVectors:
                 )
             }
 
-    def missing(self, key: str, adapter: str) -> list[tuple[int, str]]:
-        """Version and text of each live passage of a collection without a vector under this adapter."""
+    def missing(self, key: str, adapter: str, *, most: int | None = None) -> list[tuple[int, str]]:
+        """Version and text of live passages of a collection without a vector under this adapter.
+
+        most: of so many; None: of all.
+        """
         space, _, _ = key.rpartition("/")
         with self._database.reading() as sql:
             names = rows(sql, "SELECT DISTINCT collection FROM documents WHERE space = ?", [space])
@@ -80,7 +83,8 @@ class AdaptedVectors:
                 "JOIN documents AS d ON d.id = v.document_id "
                 "LEFT JOIN passage_vectors AS x ON x.version_id = v.id AND x.encoder_version = ? "
                 "WHERE d.space = ? AND d.collection = ? AND d.collection <> '' AND v.space || '' = d.space "
-                "AND v.removed_at IS NULL AND x.id IS NULL ORDER BY v.id",
+                "AND v.removed_at IS NULL AND x.id IS NULL ORDER BY v.id"
+                + ("" if most is None else f" LIMIT {int(most)}"),
                 [adapter, space, name],
             )
         return [(version_id, searchable_text(title, text)) for version_id, title, text in found]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from agents.base.interfaces import Candidate, Judge, Judged
 from stores.learning.lessons import DOCUMENTS, TOLD, AllTrusted, Trust, counts
@@ -26,6 +26,9 @@ _MOST_BYTES = 100_000
 class JudgeProbes:
     """By the name of the judge, which holds its version."""
 
+    # by file and questions, where the file cannot be written
+    _here: ClassVar[dict[tuple[Path, str], dict[str, Mapping[str, Probe]]]] = {}
+
     def __init__(self, file: Path) -> None:
         self._file = file
 
@@ -36,6 +39,7 @@ class JudgeProbes:
         if found := self.all().get(judge.name):
             return found
         probes = probes_of(judge)
+        self._here.setdefault((self._file, _asked()), {})[judge.name] = probes
         kept = {name: as_record(each) for name, each in self.all().items()} | {judge.name: as_record(probes)}
         new = self._file.with_suffix(".new")
         with suppress(OSError):
@@ -44,8 +48,11 @@ class JudgeProbes:
             new.replace(self._file)
         return probes
 
-    def all(self) -> dict[str, dict[str, Probe]]:
+    def all(self) -> dict[str, Mapping[str, Probe]]:
         """Those that were asked, by name and kind."""
+        return {**self._kept(), **self._here.get((self._file, _asked()), {})}
+
+    def _kept(self) -> dict[str, Mapping[str, Probe]]:
         from assistant.learning.held_out.known_questions import from_record
 
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -330,7 +330,9 @@ class SlashCommands:
                 own_space(self._user_id),
                 to_read,
                 summary=f"ingested {path}",
-                into=folders([Path(path).expanduser()], self._assistant.stores.library.all(self._user_id)),
+                into=folders(
+                    [Path(path).expanduser()], self._assistant.stores.library.all(self._user_id), shared=False
+                ),
             ):
                 if isinstance(step, UnreadableDocument):
                     yield one_line(step.message)

@@ -198,7 +198,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
     async def _move(self, document: KnownDocument, collection: str) -> None:
         def moved(assistant: Assistant, user_id: int) -> Written:
             if collection:
-                require_name(collection, assistant.stores.library.all(user_id))
+                require_name(collection, assistant.stores.library.all(user_id), shared=document.is_shared)
             shelf.move(assistant.stores.stored_documents, user_id, [document], collection)
             where = f"into {one_line(collection)}" if collection else "out of its collection"
             return Written(f"moved {where}: {document.name} · m moves it again")

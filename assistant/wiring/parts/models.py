@@ -360,10 +360,11 @@ class Models:
     def judge_model(self) -> JudgeModel:
         """The live one, which another process may have changed; it loads for seconds where it was."""
         version = self.answering(JUDGE)
-        if self._judge_model is None or self._judge_model[0] != version:
-            self._judge_model = None  # two would take twice the memory
-            self._judge_model = version, self.judge_model_with(self.judge_adapters)
-        return self._judge_model[1]
+        made = self._judge_model
+        if made is None or made[0] != version:
+            self._judge_model = made = None  # two would take twice the memory
+            self._judge_model = made = version, self.judge_model_with(self.judge_adapters)
+        return made[1]
 
     @property
     def judge_adapters(self) -> Path | None:

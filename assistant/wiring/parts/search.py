@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from stores.search.spaces import Spaces
 
 QUERY_ENCODER = "query encoder"  # the role of a model that was trained for the live encoder's vectors
+_ENCODED_AT_ONCE = 256  # passages under adapters, as nobody is to wait long for a start
 ENCODER_FILES = ("model.onnx", "tokenizer.json", "encoder.json")  # that one is loaded from
 
 
@@ -41,7 +42,7 @@ class Search:
     @property
     def searching(self) -> Searching:
         """What searches now: of the live encoder version, which another process may have changed."""
-        return self._with_live_adapters(self._with_trained_queries(self._searching_untrained))
+        return self.with_live_adapters(self._with_trained_queries(self._searching_untrained))
 
     @property
     def _searching_untrained(self) -> Searching:
@@ -231,7 +232,18 @@ class Search:
             self.adapted_vectors,
             lambda: self._adapted_encoder(encoder_version),
             lambda question: self.languages is None or self.languages.is_english(question),
+            self._tell_once,
         )
+
+    def _tell_once(self, error: VouchError) -> None:
+        """That it is searched without adapters, and why."""
+        if error.message not in self._told:
+            self._told.add(error.message)
+            self.given.tell(f"{error.message}. Search goes on without adapters. {error.hint}")
+
+    @cached_property
+    def _told(self) -> set[str]:
+        return set()
 
     def searching_with_adapters(self, base: Searching, adapted: Adapted) -> Searching:
         """The same with these collections that have learned."""
@@ -268,14 +280,15 @@ class Search:
         return found
 
     def encode_adapted(self) -> None:
-        """Encodes what was added to collections that have learned, and tells where it cannot."""
+        """Encodes some of what was added to collections that have learned, and tells where it cannot."""
         try:
             if (adapted := self.live_adapters) is not None:
-                adapted.encode_missing()
+                adapted.encode_missing(most=_ENCODED_AT_ONCE)
         except VouchError as error:
-            self.given.tell(f"{error.message}. Search goes on without it. {error.hint}")
+            self._tell_once(error)
 
-    def _with_live_adapters(self, base: Searching) -> Searching:
+    def with_live_adapters(self, base: Searching) -> Searching:
+        """The same with the collections that have learned, if there are some."""
         if (adapted := self.live_adapters) is None:
             return base
         version = self._stores.live_models.live(COLLECTIONS.role) or ""
@@ -293,25 +306,39 @@ class Search:
 
     def _adapted_encoder(self, version: str) -> AdaptedEncoder:
         """The form of an encoder that takes adapters, prepared on first use. Raises `EncoderUnavailable`."""
+        if (failed := self._adapted_failures.get(version)) is not None:
+            raise failed  # not tried again with each question
+        if version not in self._adapted_encoders:
+            try:
+                self._adapted_encoders[version] = self._prepared_for_adapters(version)
+            except EncoderUnavailable as error:
+                self._adapted_failures[version] = error
+                raise
+        return self._adapted_encoders[version]
+
+    @cached_property
+    def _adapted_failures(self) -> dict[str, EncoderUnavailable]:
+        """By version, why there is none."""
+        return {}
+
+    def _prepared_for_adapters(self, version: str) -> AdaptedEncoder:
         from agents.models.encoders.adapted_encoder import AdaptedEncoder
         from agents.models.encoders.prepared import ADAPTED, prepare_encoder
         from agents.models.encoders.two_halves import first_version
 
-        if version not in self._adapted_encoders:
-            live = self._stores.encoder_versions.live()
-            source = self.weights_of(live if live is not None and live.version == version else None)
-            folder = prepare_encoder(
-                None if source is None else str(source),
-                self.given.locations.cache / "adapted-encoders",
-                tell=self.given.tell,
-                offline=self.given.offline,
-                exporter=ADAPTED,
-            )
-            made = AdaptedEncoder(folder, threads=self.given.settings.encoder.threads)
-            if made.version.rpartition("-")[2] != first_version(version).rpartition("-")[2]:
-                raise EncoderUnavailable(f"The weights of {version} are not here any more")
-            self._adapted_encoders[version] = made
-        return self._adapted_encoders[version]
+        live = self._stores.encoder_versions.live()
+        source = self.weights_of(live if live is not None and live.version == version else None)
+        folder = prepare_encoder(
+            None if source is None else str(source),
+            self.given.locations.cache / "adapted-encoders",
+            tell=self.given.tell,
+            offline=self.given.offline,
+            exporter=ADAPTED,
+        )
+        made = AdaptedEncoder(folder, threads=self.given.settings.encoder.threads)
+        if made.version.rpartition("-")[2] != first_version(version).rpartition("-")[2]:
+            raise EncoderUnavailable(f"The weights of {version} are not here any more")
+        return made
 
     def weights_of(self, version: EncoderVersion | None) -> Path | None:
         """The folder with the weights of an encoder; None for the packaged one. Raises `EncoderUnavailable`.

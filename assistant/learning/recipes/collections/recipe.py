@@ -42,8 +42,8 @@ def over(parts: Parts) -> Trainable[Lesson]:
     def read(after: int) -> Sequence[Lesson]:
         found = learnable(lessons, encoder_version, after=after)[0]
         within = collections_of(found, vectors)
-        counted = Counter(within.values())
-        return [lesson for lesson in found if counted[within.get(lesson.turn_id, "")] >= 2 * FEWEST]
+        is_enough = any(count >= 2 * FEWEST for count in Counter(within.values()).values())
+        return found if is_enough else []  # others judge too: adapters must not cost what they do not answer
 
     def train_it(folder: Path, shown: Sequence[Lesson], *, tries: object, **how: Any) -> Path:
         del tries

@@ -48,11 +48,10 @@ def over(parts: Parts, *, train: Callable[..., Path] | None = None) -> Trainable
         from assistant.learning.held_out.known_questions import gain_on_known
 
         base = parts.search.searching_by(version)
-        candidate = (
-            parts.search.searching_in(folder)
-            if side == "both"
-            else parts.search.with_queries_by(base, folder)
-        )
+        if side == "both":  # for whose vectors no adapter was trained
+            candidate = parts.search.searching_in(folder)
+        else:
+            candidate = parts.search.with_live_adapters(parts.search.with_queries_by(base, folder))
         known = gain_on_known(
             candidate.encoder,
             parts.search.searching.encoder,  # and the first, or round after round could lose a little
@@ -198,7 +197,7 @@ def judge_probes(parts: Parts) -> JudgeProbes:
     """What the word of judges is worth."""
     from assistant.learning.held_out.judge_probes import JudgeProbes
 
-    return JudgeProbes(parts.given.locations.cache / "judges.json")
+    return JudgeProbes(parts.given.locations.data / "judges.json")
 
 
 RETRIEVER = Recipe(
