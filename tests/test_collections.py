@@ -132,7 +132,7 @@ def test_what_is_new_in_a_folder_or_a_file_comes_into_its_collection(vouch: Vouc
     }  # fmt: skip
     assert (
         "is what a collection is called"
-        in vouch.run("ingest", "-", "--name", "Project", code=2, given="x").err
+        in vouch.run("ingest", "-", "--name", "Project", code=2, stdin="x").err
     )
 
 
