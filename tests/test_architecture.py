@@ -25,7 +25,7 @@ MOST_LINES = {
     "assistant/learning": 8060,  # 1,130 more: the same
     "assistant/replay": 4340,  # 180 more: a judge learns in rounds
     "training": 5930,  # 70 more: questions with known answers
-    "experiments": 4940,  # 1,910 more: adapters for collections, compared in one store; a month; FlowRAG as printed
+    "experiments": 4940,  # 1,910 more: adapters for collections, compared; FlowRAG as printed
     "benchmarks": 14450,
     "tests": 65210,  # 2,090 more: judges, collections, their adapters, FlowRAG as printed
 }
