@@ -79,7 +79,7 @@ class TorchEncoder:
 class Truth:
     """Knows which passage answers which question."""
 
-    name = "truth"
+    name = "test"  # as of the judgements that are stored
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
         right = next((WHOLE[word] for word in question.split()[3:4] if word in WHOLE), None)
