@@ -119,7 +119,7 @@ def test_of_a_judge_that_was_probed_only_what_can_be_trusted_counts(stores: Stor
     assert labels_by({DOCUMENTS: 0.5, TOLD: None}) == both
     assert labels_by({DOCUMENTS: 0.6, TOLD: None}) == both[:1]  # whether that answers is not known
     assert labels_by({DOCUMENTS: None, TOLD: None}) == []
-    assert labels_by({DOCUMENTS: 0.5, TOLD: None}, judge="another") == []  # this one was not asked
+    assert labels_by({DOCUMENTS: None, TOLD: None}, judge="another") == both
     stores.journal.rate(ann, turn, "good", version_id=opens)
     assert labels_by({DOCUMENTS: None, TOLD: None}) == both[1:]  # what a user says is not the judge's word
 

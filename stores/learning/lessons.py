@@ -42,10 +42,7 @@ from stores.learning.teachers import one_user, teachers_in
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 TOLD, DOCUMENTS = "what users told", "documents"  # kinds of passages
 Trust: TypeAlias = Mapping[str, float | None]  # by kind: from which score on an answer is one; None: never
-AllTrusted: TypeAlias = Mapping[str, Trust]  # by a judge's name; of others nothing; all, where it is empty
-
-
-_NEVER: Trust = {TOLD: None, DOCUMENTS: None}
+AllTrusted: TypeAlias = Mapping[str, Trust]  # by a judge's name; of others all counts
 
 
 def counts(trust: Trust | None, kind: str, label: str, score: float) -> bool:
@@ -374,7 +371,7 @@ def _counted(sql: SqlSession, judgements: Sequence[Judgement], trusted: AllTrust
         each
         for each in judgements
         if counts(
-            trusted.get(each.judge, _NEVER),  # one that was not asked, as of an earlier release
+            trusted.get(each.judge),
             DOCUMENTS if each.version_id in of_documents else TOLD,
             each.label,
             each.score,
