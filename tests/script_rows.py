@@ -83,6 +83,7 @@ ROWS: Mapping[str, Row] = {
     "chat": Row(None, Call("chat", 2), "a transcript, one message a line"),
     "ingest": Row(Call("ingest {folder}/notes.md"), Call("ingest {folder}/nowhere.md", 1)),
     "docs list": Row(Call("docs list"), Call("docs list --scope cellar", 2)),
+    "docs move": Row(None, Call("docs move nowhere --out", 1), "tests/test_collections.py moves"),
     "docs refresh": Row(Call("docs refresh"), Call("docs refresh nowhere", 1)),
     "docs remove": Row(None, Call("docs remove nowhere", 1), "tests/test_library.py removes"),
     "docs show": Row(None, Call("docs show nowhere", 1), "tests/test_library.py shows"),

@@ -41,6 +41,8 @@ _KEPT = {
     "links": "SELECT * FROM statement_links WHERE space = 'user:1'",
     "documents": "SELECT d.* FROM document_versions AS d JOIN receipts AS r ON r.id = d.added_by"
     " WHERE r.user_id = 1",
+    "collections": "SELECT d.source, d.collection FROM documents AS d JOIN document_versions AS v"
+    " ON v.document_id = d.id JOIN receipts AS r ON r.id = v.added_by WHERE r.user_id = 1",
     "bases": "SELECT * FROM knowledge_bases WHERE id < 3",
     **{
         table: f"SELECT * FROM {table} WHERE user_id = 1"
