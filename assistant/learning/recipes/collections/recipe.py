@@ -55,7 +55,10 @@ def over(parts: Parts) -> Trainable[Lesson]:
         asked = sum(lesson.is_held_out for lesson in some)
         candidate.encode_missing(lambda: tell(0, asked))
         searching = parts.search.searching_with_adapters(parts.search.searching, candidate)
-        return compared_with_live(parts, some, tell, candidate=searching, known={})
+        compared = compared_with_live(parts, some, tell, candidate=searching, known={})
+        if not compared.decision.is_promoted:
+            vectors.discard(keep=parts.search.adapters_in_use())
+        return compared
 
     return Trainable(
         COLLECTIONS,
