@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 from agents.models.encoders.adapted_encoder import AdaptedEncoder, Adapter
-from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporters import export_encoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS, EncoderSource
@@ -75,18 +74,7 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
     with whole_folder(target) as folder:
         _write_onnx(AdaptedModel(bert).eval(), bert, folder / MODEL_FILE, source.max_tokens)
         write_tokenizer(source.folder, folder)
-        description = EncoderDescription.of(
-            folder,
-            name=source.name,
-            version=version,
-            dimension=bert.width,
-            max_tokens=source.max_tokens,
-            pooling=source.pooling,
-            query_prefix=source.query_prefix,
-            passage_prefix=source.passage_prefix,
-            pad_id=source.pad_id,
-            lowest_cosine=0.0,
-        )
+        description = source.description(folder, version=version, dimension=bert.width)
         description.write(folder)
         largest, lowest = _compared(source, bert, folder)
         must_be_the_same(largest, LARGEST_DIFFERENCE, name=source.name, unavailable=EncoderUnavailable)

@@ -91,6 +91,21 @@ class EncoderSource:
         plain = re.sub(r"[^a-zA-Z0-9._-]+", "-", self.name)[:NAME_LENGTH].strip("._-")
         return f"{plain or 'encoder'}-{digest.hexdigest()[:12]}"
 
+    def description(self, folder: Path, *, version: str, dimension: int) -> EncoderDescription:
+        """Of a folder whose files were just written, and not compared with the original yet."""
+        return EncoderDescription.of(
+            folder,
+            name=self.name,
+            version=version,
+            dimension=dimension,
+            max_tokens=self.max_tokens,
+            pooling=self.pooling,
+            query_prefix=self.query_prefix,
+            passage_prefix=self.passage_prefix,
+            pad_id=self.pad_id,
+            lowest_cosine=0.0,
+        )
+
 
 def read_source(folder: Path, name: str) -> EncoderSource:
     """What a folder in Hugging Face or sentence-transformers layout holds, if it can be exported."""
@@ -200,18 +215,7 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
             max_tokens=source.max_tokens,
         )
         write_tokenizer(source.folder, folder)
-        description = EncoderDescription.of(
-            folder,
-            name=source.name,
-            version=version,
-            dimension=dimension,
-            max_tokens=source.max_tokens,
-            pooling=source.pooling,
-            query_prefix=source.query_prefix,
-            passage_prefix=source.passage_prefix,
-            pad_id=source.pad_id,
-            lowest_cosine=0.0,
-        )
+        description = source.description(folder, version=version, dimension=dimension)
         description.write(folder)
         say(f"Preparing the encoder, 3 of 3: comparing it with the original on {len(CHECK_TEXTS)} texts.")
         _check(source, model, folder, description)
