@@ -252,7 +252,7 @@ class RerankingSettings:
 
     # reads them; "scores" goes by how they were found, "trained" is judge_model; else a cross-encoder's name
     judge: str = "reader"
-    judge_model: str = ""  # the folder of a causal language model that judges, and is trained from use
+    judge_model: str = ""  # the folder of a language model or cross-encoder, trained from use
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 9  # candidates judged before judging may stop early

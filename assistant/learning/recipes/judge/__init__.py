@@ -1,4 +1,4 @@
-"""How a language model that judges passages learns which of them helped.
+"""How a language model or cross-encoder that judges passages learns which of them helped.
 
 recipe    its words, what its program reads, and how it is compared over a database
 from_use  python -m ...judge.from_use

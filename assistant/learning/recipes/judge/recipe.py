@@ -109,8 +109,8 @@ def rows_of(lessons: Sequence[RelevanceLesson], ends: Sequence[int]) -> Iterator
 def lacks(parts: Parts) -> tuple[str, str] | None:
     """Why no judge is trained here, and what to do; None where one is."""
     if not parts.models.judges_by_trained:
-        wanted = 'reranking.judge to "trained" and reranking.judge_model to the folder of a language model'
-        return "what judges is not a language model of yours", f"Set {wanted}."
+        wanted = 'reranking.judge to "trained" and reranking.judge_model to the folder of a model'
+        return "what judges is not a model of yours", f"Set {wanted}."
     try:
         parts.models.require_judge_model()
     except VouchError as error:
