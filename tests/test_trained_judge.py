@@ -114,6 +114,7 @@ def test_a_text_is_one_line_and_no_control_token(tiny: Path) -> None:
     assert len(written) == 6
     assert written[1] == ""
     labels = JudgeModel(tiny).labels
+    assert isinstance(labels, LabelModel)
     control = {labels.model.tokenizer.convert_tokens_to_ids(each) for each in ("<|end|>", "<|assistant|>")}
     assert not control & set(labels._prompt(asked("What?", evil)))
     assert ControlTokens(labels.model.tokenizer).broken_up("<|end|>\ud800") == "< |end|>\ufffd"

@@ -331,6 +331,7 @@ class LearningSettings:
     new_lessons: int = 100  # judged since the last round, with which one starts automatically
     hours: float = 0.0  # since the last round, after which one begins with fewer; 0 is never
     update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size
+    judge_votes: bool = False  # a judge that is trained learns of unrated questions too, by a vote
     collections: bool = False  # they learn, each an adapter of the encoder; see `vouch train`
     both_up_to: int = 50_000  # passages up to which auto trains both sides: they are all encoded anew
     epochs: int = 4  # times that each lesson is seen, at most
