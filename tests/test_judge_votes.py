@@ -30,6 +30,7 @@ from assistant.learning.recipes.judge.recipe import begins_with, heard_of, lesso
 from assistant.learning.recipes.judge.votes import Votes
 from assistant.learning.training_process import Further
 from assistant.settings.config import LearningSettings, ModelSettings, RerankingSettings, Settings
+from assistant.wiring.parts.models import Models
 from stores.base.errors import MalformedReply, ModelUnreachable
 from stores.conversation.ratings import Ratings
 from stores.database.tables import Round, Session
@@ -291,10 +292,12 @@ def test_judges_are_heard_as_far_as_their_probes_allow(
         return judge
 
     monkeypatch.setattr(JudgeProbes, "trusted", trusted)
+    monkeypatch.setattr(Models, "reader_judge", Says(True))
     with closing(home.assistant) as assistant:
         judges = heard_of(cast(Parts, assistant))
         assert [judge.name for judge in judges] == heard
         assert len(heard) == names
+        assert heard[:1] == ["says"]
         assert heard[1:] == ["small at http://127.0.0.1:9/v1"][: names - 1]
         if backend == "openai":
             with pytest.raises(ModelUnreachable):

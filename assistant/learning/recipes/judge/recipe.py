@@ -40,8 +40,7 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
         del tries
         adapters, ends = begins_with(parts, lessons)
         if adapters is not None and not all(lesson.is_labelled for lesson in shown):
-            votes = votes_by(parts, adapters)
-            shown = [each if each.is_labelled else votes.labelled(each) for each in shown]
+            shown = _voted(parts, adapters, shown)
         options = (*further.options, "--adapters", str(adapters)) if adapters else further.options
         return replace(further, options=options).on(folder, rows_of(shown, ends), **how)
 
@@ -98,6 +97,12 @@ def votes_by(parts: Parts, adapters: Path) -> Votes:
 
     threshold = json.loads((adapters / SETTINGS).read_text(encoding="utf-8"))["threshold"]
     return Votes(parts.models.judge_model_with(adapters), heard_of(parts), threshold=threshold)
+
+
+def _voted(parts: Parts, adapters: Path, shown: Sequence[RelevanceLesson]) -> list[RelevanceLesson]:
+    """The same with what is learned where no user said anything; the model is let go of again."""
+    votes = votes_by(parts, adapters)
+    return [each if each.is_labelled else votes.labelled(each) for each in shown]
 
 
 def lessons_of(parts: Parts) -> RelevanceLessons:
