@@ -163,10 +163,10 @@ def of_longmemeval(data: Path) -> ReplaySet:
     )
 
 
-def of_all(data: Path, name: str) -> ReplaySet:
-    """A set of documents with the questions of all its parts."""
+def of_all(data: Path, name: str, *, most: int | None = None) -> ReplaySet:
+    """A set of documents with questions of all its parts."""
     parts = [read_set(data, name, split) for split in ("train", "dev", "test")]
-    return _sample(replace(parts[0], questions=tuple(q for part in parts for q in part.questions)), None)
+    return _sample(replace(parts[0], questions=tuple(q for part in parts for q in part.questions)), most)
 
 
 def _records(file: Path) -> list[dict[str, Any]]:
@@ -202,9 +202,9 @@ SETS: Mapping[str, Callable[[Path], ReplaySet]] = {
     "squad": lambda data: _sample(read_set(data, "squad", "dev"), 200, among=3000),
     "locomo": lambda data: _sample(read_set(data, "locomo", "test"), None),
     "longmemeval": of_longmemeval,
-    "nq": lambda data: _sample(read_set(data, "nq", "test"), None),
+    "nq": lambda data: _sample(read_set(data, "nq", "test"), 200),
     "friendsqa": lambda data: of_all(data, "friendsqa"),
-    "covidqa": lambda data: of_all(data, "covidqa"),
+    "covidqa": lambda data: of_all(data, "covidqa", most=700),
 }
 OF_TOLD = ("everyday train",)
 OF_DOCUMENTS = ("documents train", "doc2dial train")
