@@ -66,7 +66,7 @@ def test_longmemeval_is_one_memory_of_what_users_said(tmp_path: Path) -> None:
     read = of_longmemeval(tmp_path)
     assert [each.text for each in read.passages] == ["In Porto.", "In May.", "By bus."]
     first, second, _ = (each.id for each in read.passages)
-    assert [each.gold for each in read.questions] == [{first}, {first, second}]
+    assert [each.gold for each in read.questions] == [frozenset({first}), frozenset({first, second})]
     assert {each.owner for each in read.passages} == {each.user for each in read.questions}
 
 
