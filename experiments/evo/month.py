@@ -86,7 +86,10 @@ def compared(block: Sequence[Question], live: Relevance, candidate: Relevance, *
 def played(
     stream: Sequence[Ranking], *, right: float, seed: int
 ) -> Iterator[tuple[str, str, dict[str, Scores]]]:
-    """Of each round: a row, whether it went live, and what the live weights gain on all later questions."""
+    """Of each round: a row, whether it went live, and what the live weights gain on all later questions.
+
+    Beside that, what its candidate would gain there, live or not.
+    """
     draw, relevance, settings = random.Random(seed), MIX, RelevanceTraining(seed=seed)
     lessons: list[tuple[int, Question]] = []
     judged_until, ends = 0, list[int]()
@@ -106,7 +109,8 @@ def played(
             relevance = candidate
             ends.append(behind)
         state = "live" if came.promotion.is_promoted else "refused"
-        found = gains(relevance, stream[number:])
+        found, offered = gains(relevance, stream[number:]), gains(candidate, stream[number:])
+        found |= {f"{name}, offered": values for name, values in offered.items()}
         cells = " | ".join(shown(values) for values in found.values())
         gained = came.figures["nDCG@10"]["gain"]
         yield f"| {right} | {seed} | {number} | {gained:+.4f} | {state} | {cells} |", state, found
@@ -125,8 +129,9 @@ def main() -> None:
     told = parser.parse_args()
     torch.set_num_threads(1)
     parts = {told.set: sum(PARTS.values())} if told.set else PARTS
-    print("| right | month | questions | the block says | round | later R@5 | later nDCG@10 |")
-    print("| ---: | ---: | ---: | ---: | --- | --- | --- |")
+    measures = "later R@5 | later nDCG@10 | R@5 by the candidate | nDCG@10"
+    print(f"| right | month | questions | the block says | round | {measures} |")
+    print("| ---: | ---: | ---: | ---: | --- | --- | --- | --- | --- |")
     for right in told.right:
         promoted, rounds = 0, 0
         last: dict[str, list[Scores]] = {}
