@@ -156,6 +156,9 @@ def test_code_that_comes_with_the_model_is_not_run_and_no_pickle_is_read(tiny: P
     with pytest.raises(UnknownModel, match="cannot be loaded"):
         JudgeModel(tmp_path)
     assert not (tmp_path / "ran").exists()
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(UnknownModel, match="cannot be loaded"):
+        JudgeModel(tmp_path)
 
 
 def test_it_is_chosen_in_the_settings_and_loaded_at_the_first_question(assistant: Assistant) -> None:

@@ -149,7 +149,7 @@ class RelevanceLessons:
         return [lesson for lesson in found if {True, False} <= {each.helps for each in lesson.found}]
 
     def unlabelled(self) -> list[RelevanceLesson]:
-        """The questions of whose answer and passages no user said anything; of none is known if it helps."""
+        """The questions of which no user said what helped or what did not; of no passage is it known."""
         with self._database.reading() as sql:
             found = self._of(sql, [(turn, {}) for turn in self._silent(sql)])
         return [
@@ -193,7 +193,7 @@ class RelevanceLessons:
         return ((turn, labels) for turn, labels, _ in self._read(sql, after) if True in labels.values())
 
     def _silent(self, sql: SqlSession) -> Iterator[Turn]:
-        """Turns of whose answer and passages no user said anything, in their order."""
+        """Turns of which no user said what helped or what did not, in their order."""
         for turn, labels, is_against in self._read(sql, 0):
             if not is_against and all(helps is None for helps in labels.values()):
                 yield turn

@@ -91,7 +91,15 @@ class JudgeModel:
             self.labels: Policy = (
                 PairModel(base, **how) if is_pair_model(base) else LabelModel(base, LABELS, form=ASKED, **how)
             )
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            AttributeError,
+            ImportError,
+            RuntimeError,
+            SafetensorError,
+        ) as error:
             first_line = str(error).strip().partition("\n")[0][:200]
             raise UnknownModel(
                 f"The model {base} cannot be loaded: {first_line}",
