@@ -72,13 +72,14 @@ assistant.learning.recipes.entities: agents.base agents.dialogue agents.models a
 assistant.learning.recipes.relevance: agents.backends agents.losses agents.models.exporters
     agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
     assistant.wiring.parts stores.database stores.learning
-assistant.learning.recipes.judge: agents.backends agents.base agents.losses agents.models.networks
-    agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
-    assistant.learning.recipes.relevance assistant.wiring.parts stores.base stores.learning
 assistant.learning.recipes.retriever: agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning assistant.learning.held_out
     assistant.learning.recipes assistant.learning.recipes.relevance assistant.search assistant.wiring.parts
     stores.base stores.learning stores.search stores.vectors
+assistant.learning.recipes.judge: agents.backends agents.base agents.losses agents.models.networks
+    agents.retrieval assistant.learning assistant.learning.held_out assistant.learning.recipes
+    assistant.learning.recipes.relevance assistant.learning.recipes.retriever assistant.wiring.parts
+    stores.base stores.learning
 assistant.learning.recipes.collections: agents.losses agents.models.encoders agents.models.exporters
     agents.models.networks assistant.learning assistant.learning.recipes
     assistant.learning.recipes.retriever assistant.search assistant.wiring.parts stores.base stores.learning

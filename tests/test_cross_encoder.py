@@ -22,9 +22,10 @@ from agents.models.cross_encoder import (
     PairTokenizer,
     prepare_cross_encoder,
     probabilities,
+    useful_class,
 )
 from agents.models.exported_folders import MODEL_FILE
-from agents.models.exporters.export_cross_encoder import read_config, useful_class
+from agents.models.exporters.export_cross_encoder import read_config
 
 QUESTION = "where is the key?"
 PASSAGES = [

@@ -47,6 +47,7 @@ from assistant.replay.streams.datasets import (
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
+from benchmarks.recall_collections import read_longmemeval
 from training.examples import documents, everyday
 from training.examples.example import Part
 
@@ -149,6 +150,25 @@ def of_doc2dial(data: Path, part: str, *, most: int) -> ReplaySet:
     return _sample(ReplaySet("doc2dial", passages, questions), most)
 
 
+def of_longmemeval(data: Path) -> ReplaySet:
+    """What its users said, as one memory, and the questions that some of it answers."""
+    (found,) = read_longmemeval(data)
+    return ReplaySet(
+        found.name,
+        tuple(ReplayPassage(turn.name, "", turn.text, found.name, turn.session) for turn in found.turns),
+        tuple(
+            ReplayQuestion(str(number), asked.text, (), frozenset().union(*asked.right), found.name)
+            for number, asked in enumerate(found.questions)
+        ),
+    )
+
+
+def of_all(data: Path, name: str, *, most: int | None = None) -> ReplaySet:
+    """A set of documents with questions of all its parts."""
+    parts = [read_set(data, name, split) for split in ("train", "dev", "test")]
+    return _sample(replace(parts[0], questions=tuple(q for part in parts for q in part.questions)), most)
+
+
 def _records(file: Path) -> list[dict[str, Any]]:
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
@@ -181,6 +201,10 @@ SETS: Mapping[str, Callable[[Path], ReplaySet]] = {
     "doc2dial test": lambda data: of_doc2dial(data, "test", most=160),
     "squad": lambda data: _sample(read_set(data, "squad", "dev"), 200, among=3000),
     "locomo": lambda data: _sample(read_set(data, "locomo", "test"), None),
+    "longmemeval": of_longmemeval,
+    "nq": lambda data: _sample(read_set(data, "nq", "test"), 200),
+    "friendsqa": lambda data: of_all(data, "friendsqa"),
+    "covidqa": lambda data: of_all(data, "covidqa", most=700),
 }
 OF_TOLD = ("everyday train",)
 OF_DOCUMENTS = ("documents train", "doc2dial train")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from stores.base.errors import VouchError
 from stores.base.shortages import shortage
 
 DESCRIPTION_FILE = "cross_encoder.json"
+USEFUL_LABELS = ("answer", "relevant", "entailment")
 OVERLAP = 64  # tokens that neighbouring windows of a long passage share, where there is room for it
 
 
@@ -57,7 +58,7 @@ class CrossEncoderDescription(Description):
 
     window: int  # tokens read at once
     pad_id: int
-    useful_class: int  # whose probability is the score, see export_cross_encoder.useful_class
+    useful_class: int  # whose probability is the score, see `useful_class` below
 
 
 class PairTokenizer:
@@ -167,6 +168,18 @@ def probabilities(logits: npt.NDArray[np.float32], useful_class: int) -> npt.NDA
     powers = np.exp(wide - wide.max(axis=1, keepdims=True))
     result: npt.NDArray[np.float64] = powers[:, useful_class] / powers.sum(axis=1)
     return result
+
+
+def useful_class(names: Mapping[int, str]) -> int:
+    """Which class's probability is the score of a passage. names: every class's, from 0.
+
+    One class: that one. Its logit goes through a sigmoid, whatever activation the configuration names:
+    scores are 0 to 1 here, and the order of passages is the same. More: the one that is called answer,
+    relevant or entailment, the first of these words that is there; else the last, as grades rise and
+    yes comes after no.
+    """
+    lowered = {name.lower(): place for place, name in names.items()}
+    return next((lowered[word] for word in USEFUL_LABELS if word in lowered), len(names) - 1)
 
 
 def prepare_cross_encoder(

@@ -10,4 +10,5 @@ relevance            how much a candidate helps, from what search and judge foun
 reader_judge         judges passages by reading them
 score_judge          judges a passage by the scores it was found with, until a trained judge is there
 cross_encoder_judge  judges passages by the scores that a cross-encoder gives them
+chat_judge           judges passages by asking a chat model, yes or no
 """

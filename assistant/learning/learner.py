@@ -182,10 +182,14 @@ class Learner(Generic[L]):
             raise TooFewLessons(lacking, hint=recipe.what_is_a_lesson)
         judged_until = self._rounds.judged_until(recipe.name)
         behind = begins_behind([lesson.turn_id for lesson in lessons], judged_until=judged_until)
-        lessons = marked(lessons, behind=behind)
+        teach = sum(lesson.turn_id <= behind for lesson in lessons)
+        beside = [lesson for lesson in self.trainable.unlabelled() if lesson.turn_id <= behind]
+        beside = beside[max(0, len(beside) - teach) :]  # the newest, and no more than what users said
+        lessons = marked([*lessons, *beside], behind=behind)
         if judged_until and not any(lesson.is_held_out for lesson in lessons):
             raise TooFewLessons("there is no new lesson to judge a candidate by", hint=NEWER_JUDGE)
-        round_id = self._rounds.begin(recipe.name, self._lineage(lessons, behind))
+        made_from = self._lineage(lessons, behind) | {"unlabelled": [each.turn_id for each in beside]}
+        round_id = self._rounds.begin(recipe.name, made_from)
         return Begun(round_id, lessons, self._workplace(round_id))
 
     def _go_on(self, tell: Callable[[Progress], None]) -> Begun[L] | None:
@@ -195,7 +199,8 @@ class Learner(Generic[L]):
             return None
         round_id, turns = left.id, set(left.settings.get("turns", ()))
         behind = int(left.settings.get("judged_behind", 0))
-        of_round = marked([each for each in self.trainable.read(0) if each.turn_id in turns], behind=behind)
+        known = [*self.trainable.read(0), *self.trainable.unlabelled()]
+        of_round = marked([each for each in known if each.turn_id in turns], behind=behind)
         changed = changed_since(left.settings, self._lineage(of_round, behind))
         attempts = attempted(left.figures)
         if attempts["in_vain"] >= MOST_IN_VAIN:

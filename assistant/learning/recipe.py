@@ -94,6 +94,8 @@ class Trainable(Generic[L]):
     details: Mapping[str, Any] = field(default_factory=dict)  # what it takes to load a candidate again
     prepare: Callable[[], object] = lambda: None  # raises what would hinder a round, before one begins
     beside: tuple[str, ...] = ()  # other roles that the comparison goes by: none may change meanwhile
+    # what teaches beside those that are read, and judges nothing: no user said anything of it
+    unlabelled: Callable[[], Sequence[L]] = tuple
     both: BothSides | None = None  # where candidates encode passages too
 
 

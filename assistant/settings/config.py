@@ -252,7 +252,7 @@ class RerankingSettings:
 
     # reads them; "scores" goes by how they were found, "trained" is judge_model; else a cross-encoder's name
     judge: str = "reader"
-    judge_model: str = ""  # the folder of a causal language model that judges, and is trained from use
+    judge_model: str = ""  # the folder of a language model or cross-encoder, trained from use
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 9  # candidates judged before judging may stop early
@@ -331,6 +331,7 @@ class LearningSettings:
     new_lessons: int = 100  # judged since the last round, with which one starts automatically
     hours: float = 0.0  # since the last round, after which one begins with fewer; 0 is never
     update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size
+    judge_votes: bool = False  # a judge that is trained learns of unrated questions too, by a vote
     collections: bool = False  # they learn, each an adapter of the encoder; see `vouch train`
     both_up_to: int = 50_000  # passages up to which auto trains both sides: they are all encoded anew
     epochs: int = 4  # times that each lesson is seen, at most

@@ -8,5 +8,6 @@ rounds        the protocol: measured before anything is learned, then trained
 measures      accuracy, F1, forgetting, MRR, nDCG@5
 stream        the recipe of relevance on a stream of citations: python -m experiments.evo.stream
 month         months of use through the gate: python -m experiments.evo.month
+turns         what learned weights cost a turn: python -m experiments.evo.turns
 broken_lists  why learning by labels breaks the order of a list: python -m experiments.evo.broken_lists
 """

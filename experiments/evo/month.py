@@ -3,7 +3,8 @@
     questions of many kinds -> a label each -> rounds -> judged by the newest lessons -> later questions
 
 DIR is that of `training.relevance`, which keeps each question's candidates there. A month is 1,500 questions
-in a drawn order, half of them of what people told, a third of documents, a sixth of talks between two. The
+in a drawn order, half of them of what people told, a third of documents, a sixth of talks between two; with
+--set they are all of that set (at most 1,500), and months differ in their order and in the users' slips. The
 order that answers shows five candidates; the first that is evidence is confirmed with a probability of
 `--right`, else another one by mistake; 0 is one of the shown at random, so that there is nothing to learn.
 Rounds and gate are those of the product.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import random
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from assistant.learning.newest_block import begins_behind
 from assistant.learning.recipes.relevance.from_use import Question, RelevanceTraining, learned
 from experiments.evo.stream import MEASURED, SHOWN, confirmed, gains, question, shown
 from stores.learning.lessons import DOCUMENTS, TOLD
-from training.relevance import MIX, Ranking, rankings
+from training.relevance import MIX, SETS, Ranking, rankings
 
 PARTS = {
     "everyday train": 450,
@@ -41,11 +42,13 @@ PARTS = {
 A_ROUND = 100  # new lessons
 
 
-def month(work: Path, seed: int) -> list[Ranking]:
-    """Its questions, in the order in which they are asked."""
+def month(work: Path, seed: int, parts: Mapping[str, int] = PARTS) -> list[Ranking]:
+    """Its questions, in the order in which they are asked. parts: at most so many of each set."""
     draw = random.Random(seed)
-    kept = {name: rankings(name, Path(), work) for name in PARTS}
-    asked = [each for name, most in PARTS.items() for each in draw.sample(kept[name], most)]
+    kept = {name: rankings(name, Path(), work) for name in parts}
+    asked = [
+        each for name, most in parts.items() for each in draw.sample(kept[name], min(most, len(kept[name])))
+    ]
     draw.shuffle(asked)
     return asked
 
@@ -83,7 +86,10 @@ def compared(block: Sequence[Question], live: Relevance, candidate: Relevance, *
 def played(
     stream: Sequence[Ranking], *, right: float, seed: int
 ) -> Iterator[tuple[str, str, dict[str, Scores]]]:
-    """Of each round: a row, whether it went live, and what the live weights gain on all later questions."""
+    """Of each round: a row, whether it went live, and what the live weights gain on all later questions.
+
+    Beside that, what its candidate would gain there, live or not.
+    """
     draw, relevance, settings = random.Random(seed), MIX, RelevanceTraining(seed=seed)
     lessons: list[tuple[int, Question]] = []
     judged_until, ends = 0, list[int]()
@@ -103,7 +109,8 @@ def played(
             relevance = candidate
             ends.append(behind)
         state = "live" if came.promotion.is_promoted else "refused"
-        found = gains(relevance, stream[number:])
+        found, offered = gains(relevance, stream[number:]), gains(candidate, stream[number:])
+        found |= {f"{name}, offered": values for name, values in offered.items()}
         cells = " | ".join(shown(values) for values in found.values())
         gained = came.figures["nDCG@10"]["gain"]
         yield f"| {right} | {seed} | {number} | {gained:+.4f} | {state} | {cells} |", state, found
@@ -116,23 +123,29 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--right", type=float, nargs="+", default=(0.9, 0.7, 0.0))
     parser.add_argument("--months", type=int, default=5)
+    parser.add_argument("--set", choices=SETS, help="in place of the mixture")
+    parser.add_argument("--first", type=int, default=0, help="the first month's seed")
     parser.add_argument("--brief", action="store_true", help="print no row a round")
     told = parser.parse_args()
     torch.set_num_threads(1)
-    print("| right | month | questions | the block says | round | later R@5 | later nDCG@10 |")
-    print("| ---: | ---: | ---: | ---: | --- | --- | --- |")
+    parts = {told.set: sum(PARTS.values())} if told.set else PARTS
+    measures = "later R@5 | later nDCG@10 | R@5 by the candidate | nDCG@10"
+    print(f"| right | month | questions | the block says | round | {measures} |")
+    print("| ---: | ---: | ---: | ---: | --- | --- | --- | --- | --- |")
     for right in told.right:
         promoted, rounds = 0, 0
         last: dict[str, list[Scores]] = {}
-        for seed in range(told.months):
+        for seed in range(told.first, told.first + told.months):
             states = []
-            for row, state, found in played(month(told.work, seed), right=right, seed=seed):
+            for row, state, found in played(month(told.work, seed, parts), right=right, seed=seed):
                 states.append(state)
                 if not told.brief:
                     print(row, flush=True)
                 for name, values in found.items():
                     last.setdefault(name, []).append(values)
-            promoted, rounds = promoted + ("live" in states), rounds + states.count("live")
+            live = states.count("live")
+            promoted, rounds = promoted + (live > 0), rounds + live
+            print(f"| {right} | {seed} | all | | {live} of {len(states)} rounds live | | |", flush=True)
         cells = " | ".join(shown(np.concatenate(values)) for values in last.values())
         print(
             f"| {right} | all | | | {promoted} months of {told.months}, {rounds} rounds | {cells} |",

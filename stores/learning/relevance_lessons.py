@@ -12,7 +12,7 @@ from them orders for all: among several users only curators teach (`teachers.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import select
@@ -99,6 +99,11 @@ class RelevanceLesson:
         return words_of(self.question)
 
     @property
+    def is_labelled(self) -> bool:
+        """Whether its user's word says that something helped."""
+        return any(each.helps for each in self.found)
+
+    @property
     def passages(self) -> tuple[int, ...]:
         """The versions that were found."""
         return tuple(each.version_id for each in self.found)
@@ -140,19 +145,31 @@ class RelevanceLessons:
     def all(self, *, after: int = 0) -> list[RelevanceLesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
         with self._database.reading() as sql:
-            return self._of(sql, after)
+            found = self._of(sql, list(self._labelled(sql, after)))
+        return [lesson for lesson in found if {True, False} <= {each.helps for each in lesson.found}]
+
+    def unlabelled(self) -> list[RelevanceLesson]:
+        """The questions of which no user said what helped or what did not; of no passage is it known."""
+        with self._database.reading() as sql:
+            found = self._of(sql, [(turn, {}) for turn in self._silent(sql)])
+        return [
+            replace(lesson, found=tuple(replace(each, helps=None) for each in lesson.found))
+            for lesson in found
+        ]
 
     def require_kept(self, sql: SqlSession, lessons: Sequence[RelevanceLesson]) -> None:
         """Raises `LessonsGone` where one of these is no lesson any more, or lacks something it showed."""
         asked = _queries(sql, {known_id(turn.id) for turn, _ in self._labelled(sql, 0)})
+        if not all(lesson.is_labelled for lesson in lessons):
+            silent = _queries(sql, {known_id(turn.id) for turn in self._silent(sql)})
+            asked |= {each.turn_id: silent.get(each.turn_id, "") for each in lessons if not each.is_labelled}
         shown = {each.version_id: (each.title, each.text) for lesson in lessons for each in lesson.found}
         if texts_learned_from(sql, shown, even_messages=True) != shown or any(
             asked.get(lesson.turn_id) != lesson.question for lesson in lessons
         ):
             raise LessonsGone("a question that it learns from was forgotten, undone or rated anew meanwhile")
 
-    def _of(self, sql: SqlSession, after: int) -> list[RelevanceLesson]:
-        labelled = list(self._labelled(sql, after))
+    def _of(self, sql: SqlSession, labelled: Sequence[tuple[Turn, Labels]]) -> list[RelevanceLesson]:
         found: list[RelevanceLesson] = []
         for start in range(0, len(labelled), _TURNS_AT_ONCE):
             some = labelled[start : start + _TURNS_AT_ONCE]
@@ -168,12 +185,21 @@ class RelevanceLessons:
                     tuple(candidates[turn_id]),
                     tells_when_to_end(_asked(turn)),
                 )
-                if {True, False} <= {each.helps for each in lesson.found}:
-                    found.append(lesson)
+                found.append(lesson)
         return found
 
     def _labelled(self, sql: SqlSession, after: int) -> Iterator[tuple[Turn, Labels]]:
         """Turns of which something helped, with what is known of their candidates, in their order."""
+        return ((turn, labels) for turn, labels, _ in self._read(sql, after) if True in labels.values())
+
+    def _silent(self, sql: SqlSession) -> Iterator[Turn]:
+        """Turns of which no user said what helped or what did not, in their order."""
+        for turn, labels, is_against in self._read(sql, 0):
+            if not is_against and all(helps is None for helps in labels.values()):
+                yield turn
+
+    def _read(self, sql: SqlSession, after: int) -> Iterator[tuple[Turn, Labels, bool]]:
+        """Those that may teach, with what is known, and whether somebody spoke against it, in order."""
         teachers = teachers_in(sql, self._curators)
         turns = sql.scalars(
             select(Turn)
@@ -203,8 +229,7 @@ class RelevanceLessons:
                 )
                 for version in cited.get(turn_id, ()):
                     labels.setdefault(version, True if is_confirmed else None)
-                if True in labels.values():
-                    yield turn, labels
+                yield turn, labels, turn_id in against
 
 
 def may_order(database: Database, role: str, version: str, *, curators: Collection[str]) -> bool:

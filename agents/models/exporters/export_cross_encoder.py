@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from agents.models.cross_encoder import (
     OnnxCrossEncoder,
     overlap,
     probabilities,
+    useful_class,
 )
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporters.export_encoder import EncoderSource, download, read_source
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 LARGEST_DIFFERENCE = 1e-4  # of a score, between torch and ONNX Runtime
 MOST_PARAMETERS = 480_000_000  # in float32 just under the 2 GB that one ONNX file can hold
 SMALLEST_WINDOW = 64  # tokens; half of it is more than any question of the check has
-USEFUL_LABELS = ("answer", "relevant", "entailment")
 
 _QUESTIONS = (
     "",
@@ -84,27 +84,17 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def useful_class(names: Mapping[int, str]) -> int:
-    """Which class's probability is the score of a passage. names: every class's, from 0.
-
-    One class: that one. Its logit goes through a sigmoid, whatever activation the configuration names:
-    scores are 0 to 1 here, and the order of passages is the same. More: the one that is called answer,
-    relevant or entailment, the first of these words that is there; else the last, as grades rise and
-    yes comes after no.
-    """
-    lowered = {name.lower(): place for place, name in names.items()}
-    return next((lowered[word] for word in USEFUL_LABELS if word in lowered), len(names) - 1)
-
-
 def export(source: EncoderSource, target: Path, *, say: Callable[[str], None]) -> None:
     """Writes the exported folder, or nothing when its scores are not those of the original."""
     import torch
+
+    from agents.models.networks.pair_model import positions
 
     torch.set_num_threads(1)  # on a busy machine more of them wait for each other
     with whole_folder(target) as folder:
         say(f"Reading the cross-encoder {source.name}.")
         model, names = _load(source)
-        window = min(source.max_tokens, _positions(model))
+        window = min(source.max_tokens, positions(model))
         if window < SMALLEST_WINDOW:
             raise CrossEncoderUnavailable(f"{source.name} reads {window} tokens at once, which is too few")
         say("Exporting it to ONNX, once; this takes a minute or two.")
@@ -175,21 +165,6 @@ def _original_tokenizer(source: EncoderSource) -> Any:
 
 def _gives_types(source: EncoderSource) -> bool:
     return "token_type_ids" in _original_tokenizer(source)("a", "a")
-
-
-def _positions(model: nn.Module) -> int:
-    """How many tokens have a position: in a RoBERTa they are counted from the place after the padding's."""
-    from torch import nn
-
-    tables = [
-        module
-        for name, module in model.named_modules()
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
-    ]
-    return min(
-        (t.num_embeddings - (0 if t.padding_idx is None else t.padding_idx + 1) for t in tables),
-        default=sys.maxsize,
-    )
 
 
 def _largest_difference(

@@ -37,10 +37,8 @@ def load(path: Path) -> CausalLm:
     Of a folder only safetensors are read, and no code that comes with it is run.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging as remarks
 
-    remarks.set_verbosity_error()  # neither its remarks nor its progress bars belong on a screen
-    remarks.disable_progress_bar()
+    keep_quiet()
     named = {"gguf_file": path.name} if path.is_file() else {"use_safetensors": True}
     folder = path.parent if path.is_file() else path
     local = {"local_files_only": True, "trust_remote_code": False}
@@ -54,6 +52,14 @@ def load(path: Path) -> CausalLm:
     )
     network.eval()
     return CausalLm(network, tokenizer)
+
+
+def keep_quiet() -> None:
+    """Neither the remarks of transformers nor its progress bars belong on a screen."""
+    from transformers.utils import logging as remarks
+
+    remarks.set_verbosity_error()
+    remarks.disable_progress_bar()
 
 
 def with_adapters(model: CausalLm, *, rank: int, alpha: int, first_layer: int = 0) -> CausalLm:

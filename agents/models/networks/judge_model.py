@@ -1,6 +1,8 @@
-"""A causal language model that says whether a passage helps to answer a question.
+"""A language model or cross-encoder that says whether a passage helps to answer a question.
 
-    folder of the model, folder of adapters -> LabelModel over "no" and "yes" -> p(yes) by the temperature
+    folder of the model, folder of adapters -> Policy over "no" and "yes" -> p(yes) by the temperature
+
+A folder whose model sorts texts into classes is a cross-encoder, and reads question and passage as a pair.
 
 Adapters are kept as `adapters.safetensors` beside `judge.json`, which has what it takes to load them. Without
 any the model judges as it comes.
@@ -13,17 +15,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from agents.models.networks.label_model import LabelModel, Question
+from agents.models.networks.label_model import LabelModel, Policy, Question
+from agents.models.networks.pair_model import PairModel, is_pair_model
 from stores.base.errors import UnknownModel, VouchError
 
 LABELS = "no", "yes"
 WEIGHTS, DESCRIPTION = "adapters.safetensors", "judge.json"
+ASKED = "Question: {}\nDoes it help to answer the question?"
 MOST_TOKENS = 384  # of a prompt; a passage has 200 words or so
 _LONGEST_QUESTION = 100  # words
 _TOGETHER = 8  # prompts in one pass
@@ -81,16 +86,25 @@ class JudgeModel:
             raise UnknownAdapters(adapters or base, f"they are of {described.base}, not of {self.name}")
         self.description = described or JudgeDescription(self.name, rank=0)
         rank, first = self.description.rank, self.description.first_layer
+        how: dict[str, Any] = {"rank": rank, "first_layer": first, "most_tokens": MOST_TOKENS, "seed": seed}
         try:
-            self.labels = LabelModel(
-                base, LABELS, rank=rank, first_layer=first, most_tokens=MOST_TOKENS, seed=seed
+            self.labels: Policy = (
+                PairModel(base, **how) if is_pair_model(base) else LabelModel(base, LABELS, form=ASKED, **how)
             )
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            AttributeError,
+            ImportError,
+            RuntimeError,
+            SafetensorError,
+        ) as error:
             first_line = str(error).strip().partition("\n")[0][:200]
             raise UnknownModel(
                 f"The model {base} cannot be loaded: {first_line}",
-                hint="It must be a causal language model in safetensors, with layers as Llama has them, and "
-                "without code of its own.",
+                hint="It must be a causal language model with layers as Llama has them, or a cross-encoder, "
+                "in safetensors and without code of its own.",
             ) from error
         if adapters is not None:
             try:
@@ -111,7 +125,7 @@ class JudgeModel:
 
 
 @torch.no_grad()
-def table(labels: LabelModel, items: Sequence[Question]) -> Tensor:
+def table(labels: Policy, items: Sequence[Question]) -> Tensor:
     """log pi of many items without gradients, in batches: (N, C)."""
     batches = [labels.logp(items[at : at + _TOGETHER]) for at in range(0, len(items), _TOGETHER)]
     return torch.cat(batches) if batches else torch.zeros(0, len(LABELS))
@@ -120,7 +134,7 @@ def table(labels: LabelModel, items: Sequence[Question]) -> Tensor:
 def asked(question: str, passage: str) -> Question:
     """What is asked of a passage; each text is one line, so that none looks like another part."""
     short = " ".join(question.split()[:_LONGEST_QUESTION])
-    return Question(f"Question: {short}\nDoes it help to answer the question?", " ".join(passage.split()))
+    return Question(short, " ".join(passage.split()))
 
 
 def base_version(folder: Path) -> str:

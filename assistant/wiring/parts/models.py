@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agents.models.entity_map import EntityMap
     from agents.models.networks.judge_model import JudgeModel
     from agents.models.reader import OnnxReader
+    from agents.retrieval.chat_judge import ClosingChat
     from agents.retrieval.reader_judge import Readings
     from agents.retrieval.relevance import Relevance
     from agents.retrieval.reranker import Reranker
@@ -310,9 +311,7 @@ class Models:
     def judge(self) -> Judge:
         """What judges candidates."""
         if self.given.settings.reranking.judge == "reader":
-            from agents.retrieval.reader_judge import ReaderJudge
-
-            return ReaderJudge(self.readings, self._search.languages)
+            return self.reader_judge
         if self.given.settings.reranking.judge == "scores":
             from agents.retrieval.score_judge import ScoreJudge
 
@@ -408,11 +407,29 @@ class Models:
     @property
     def judge_of_candidates(self) -> Judge:
         """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
-        if self.given.settings.reranking.judge != "scores":
-            return self.judge
+        return self.judge if self.given.settings.reranking.judge != "scores" else self.reader_judge
+
+    @property
+    def reader_judge(self) -> Judge:
+        """The small reader as a judge."""
         from agents.retrieval.reader_judge import ReaderJudge
 
         return ReaderJudge(self.readings, self._search.languages)
+
+    @property
+    def chat_judge(self) -> Judge:
+        """The server's model that writes the replies, as a judge."""
+        from agents.backends.openai_chat import OpenAIChat
+        from agents.retrieval.chat_judge import ChatJudge
+
+        model = self.model_in_use
+
+        def made() -> ClosingChat:
+            chat = self.chat_model_of(model)
+            assert isinstance(chat, OpenAIChat), "it asks a server"
+            return chat
+
+        return ChatJudge(made, name=f"{model.name} at {without_secrets(model.base_url)}")
 
     def trained_in_use(self) -> dict[str, str]:
         """By role, the versions of models that were trained here and answer now."""

@@ -1,4 +1,4 @@
-"""Trains the adapters of a language model that judges passages, on some that helped and some that did not.
+"""Trains the adapters of a model that judges passages, on some that helped and some that did not.
 
     python -m assistant.learning.recipes.judge.from_use LESSONS.jsonl --out FOLDER --base MODEL
         [--adapters LIVE]

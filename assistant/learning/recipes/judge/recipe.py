@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.base.sentences import asks_only
 from assistant.learning.outcome import Compared
 from assistant.learning.recipe import Parts, Recipe, Trainable, how_compared, of_round
 from assistant.learning.recipes.relevance.recipe import LOOKED_BACK, steps_behind
-from assistant.learning.training_process import Further
+from assistant.learning.recipes.retriever.recipe import judge_probes
+from assistant.learning.training_process import SETTINGS, Further
 from assistant.wiring.parts import trained
 from stores.base.errors import VouchError
 from stores.learning.relevance_lessons import RelevanceLesson, RelevanceLessons
+
+if TYPE_CHECKING:
+    from agents.base.interfaces import Judge
+    from assistant.learning.recipes.judge.votes import Votes
 
 PROGRAM = "assistant.learning.recipes.judge.from_use"
 
@@ -33,6 +39,8 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
     def train_it(folder: Path, shown: Sequence[RelevanceLesson], *, tries: object, **how: Any) -> Path:
         del tries
         adapters, ends = begins_with(parts, lessons)
+        if adapters is not None and not all(lesson.is_labelled for lesson in shown):
+            shown = _voted(parts, adapters, shown)
         options = (*further.options, "--adapters", str(adapters)) if adapters else further.options
         return replace(further, options=options).on(folder, rows_of(shown, ends), **how)
 
@@ -55,14 +63,46 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
         both = sides(models.judge_adapters, 0), sides(folder, len(held_out))
         return of_round(compare_sides(held_out, *both, **how_compared(learning)), learning)
 
+    def unlabelled() -> list[RelevanceLesson]:
+        return lessons.unlabelled() if begins_with(parts, lessons)[0] is not None else []
+
+    is_voted = learning.judge_votes
     return Trainable(
         JUDGE,
         lambda after: lessons.all(after=after),
-        {**further.settings, "base": base_version(models.judge_folder)},
+        {**further.settings, "base": base_version(models.judge_folder), "votes": is_voted},
         train_it,
         compared,
         require=lambda some: partial(lessons.require_kept, lessons=some),
+        prepare=lambda: heard_of(parts) if is_voted else None,
+        unlabelled=unlabelled if is_voted else tuple,
     )
+
+
+def heard_of(parts: Parts) -> list[Judge]:
+    """Those that vote beside the live model, of whose words only those are heard that count.
+
+    A judge is probed where it was not yet: of a chat model 2,000 short questions are asked.
+    """
+    probes, models = judge_probes(parts), parts.models
+    judges: list[Judge] = [models.reader_judge]
+    if models.model_in_use.backend == "openai":  # a model in this process would be loaded twice
+        judges.append(models.chat_judge)
+    return [probes.trusted(judge) for judge in judges]
+
+
+def votes_by(parts: Parts, adapters: Path) -> Votes:
+    """What is learned without a user's word, where these adapters are live."""
+    from assistant.learning.recipes.judge.votes import Votes
+
+    threshold = json.loads((adapters / SETTINGS).read_text(encoding="utf-8"))["threshold"]
+    return Votes(parts.models.judge_model_with(adapters), heard_of(parts), threshold=threshold)
+
+
+def _voted(parts: Parts, adapters: Path, shown: Sequence[RelevanceLesson]) -> list[RelevanceLesson]:
+    """The same with what is learned where no user said anything; the model is let go of again."""
+    votes = votes_by(parts, adapters)
+    return [each if each.is_labelled else votes.labelled(each) for each in shown]
 
 
 def lessons_of(parts: Parts) -> RelevanceLessons:
@@ -82,9 +122,12 @@ def begins_with(parts: Parts, lessons: RelevanceLessons) -> tuple[Path | None, l
 
     live, rounds = parts.models.answering(trained.JUDGE), parts.stores.rounds.latest(LOOKED_BACK)
     made = {row.figures.get("version"): row for row in rounds if row.state == "promoted"}.get(live)
-    known = {lesson.turn_id for lesson in lessons.all()}
     ends, adapters = steps_behind(rounds, live), parts.models.judge_adapters
-    if made is None or adapters is None or not ends or not known.issuperset(made.settings["turns"]):
+    if made is None or adapters is None or not ends:
+        return None, []
+    said, silent = ({each.turn_id for each in some} for some in (lessons.all(), lessons.unlabelled()))
+    voted = set(made.settings.get("unlabelled", ()))
+    if not (said >= set(made.settings["turns"]) - voted and said | silent >= voted):
         return None, []
     try:
         is_of_it = JudgeDescription.read(adapters).base == base_version(parts.models.judge_folder)
@@ -109,8 +152,8 @@ def rows_of(lessons: Sequence[RelevanceLesson], ends: Sequence[int]) -> Iterator
 def lacks(parts: Parts) -> tuple[str, str] | None:
     """Why no judge is trained here, and what to do; None where one is."""
     if not parts.models.judges_by_trained:
-        wanted = 'reranking.judge to "trained" and reranking.judge_model to the folder of a language model'
-        return "what judges is not a language model of yours", f"Set {wanted}."
+        wanted = 'reranking.judge to "trained" and reranking.judge_model to the folder of a model'
+        return "what judges is not a model of yours", f"Set {wanted}."
     try:
         parts.models.require_judge_model()
     except VouchError as error:
