@@ -14,15 +14,30 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 from transformers import BertConfig, BertModel
 
-from experiments.flowrag.adapters import PLAIN, Bert, prompts
+from agents.models.networks.adapted_bert import PLAIN, Bert
 from experiments.flowrag.domains import Domain, Question
-from experiments.flowrag.forgetting import final_average, forgetting
 from experiments.flowrag.likelihood import simulated
-from experiments.flowrag.printed import Encoded, Positions, cross_layer, encode, state_fusion, statistics
-from experiments.flowrag.printed_learning import cosines, dots, loss_of, train_by_likelihood
-from experiments.flowrag.printed_losses import divergence, flowrag_loss, log_shares, retrieval_loss
+from experiments.flowrag.printed import (
+    Encoded,
+    Positions,
+    cross_layer,
+    encode,
+    prompts,
+    state_fusion,
+    statistics,
+)
+from experiments.flowrag.printed_learning import (
+    cosines,
+    divergence,
+    dots,
+    flowrag_loss,
+    log_shares,
+    loss_of,
+    retrieval_loss,
+    train_by_likelihood,
+)
 from experiments.flowrag.router import Centroid, joined, routed
-from experiments.flowrag.sequence_tables import Judge
+from experiments.flowrag.sequence_tables import Judge, final_average, forgetting
 
 WIDTH, COUNT, LAYERS = 16, 5, (1, 2, 3)
 IDS = torch.tensor([[7, 3, 9, 4, 1], [2, 8, 5, 0, 0], [6, 6, 0, 0, 0], [11, 12, 13, 14, 0]])

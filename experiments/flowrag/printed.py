@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.models.networks.adapted_bert import Adapter, Bert
 from agents.models.networks.pooling import mean_of_tokens
-from experiments.flowrag.adapters import Adapter, Bert
 
+LOWER, UPPER = (1, 2, 3), (4, 5, 6)  # layers of MiniLM, from 1
 _LEAST_VARIANCE = 1e-6  # the gradient of a deviation is infinite at 0
 
 
@@ -42,6 +43,12 @@ class Encoded:
 
     vectors: Tensor  # (B, D): the mean of the last layer, not of unit length
     states: Tensor | None  # (B, D): the mean of A; None without fusion
+
+
+def prompts(layers: Sequence[int], count: int, width: int, *, seed: int) -> dict[str, Tensor]:
+    """New prompts: `count` (p) vectors of `width` (D) a layer, drawn from N(0, 0.02²)."""
+    draw = torch.Generator().manual_seed(seed)
+    return {f"prompts.{n}": 0.02 * torch.randn(count, width, generator=draw) for n in layers}
 
 
 def encode(bert: Bert, ids: Tensor, mask: Tensor, prompts: Adapter, *, is_fused: bool) -> Encoded:

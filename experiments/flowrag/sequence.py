@@ -24,16 +24,15 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
 from agents.base.interfaces import Vectors
+from agents.models.networks.adapted_bert import PLAIN, Adapter, Bert
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.metrics.metrics import has_answer
-from experiments.flowrag.adapters import PLAIN, Adapter, Bert, frozen, prompts
 from experiments.flowrag.domains import TRAINED, Domain, read_domain, smaller
-from experiments.flowrag.encoding import Texts
+from experiments.flowrag.encoding import Texts, frozen
 from experiments.flowrag.learning import EPOCHS, Pair, train
 from experiments.flowrag.likelihood import simulated
-from experiments.flowrag.printed import Encoded, encode
-from experiments.flowrag.printed_learning import Similarity, cosines, dots, train_by_likelihood
-from experiments.flowrag.printed_losses import STATE_WEIGHT
+from experiments.flowrag.printed import LOWER, UPPER, Encoded, encode, prompts
+from experiments.flowrag.printed_learning import STATE_WEIGHT, Similarity, cosines, dots, train_by_likelihood
 from experiments.flowrag.results import Results, saved
 from experiments.flowrag.router import Centroid
 from experiments.flowrag.sequence_tables import Judge, sequence_tables
@@ -61,7 +60,6 @@ class Method:
     epochs: int = EPOCHS  # of the contrastive loss
 
 
-LOWER, UPPER = (1, 2, 3), (4, 5, 6)
 FROZEN = Method("frozen")
 REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
 ALONE = (
