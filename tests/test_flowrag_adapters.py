@@ -14,7 +14,7 @@ from transformers import BertConfig, BertModel
 from agents.models.networks.adapted_bert import PLAIN, Adapter, Bert
 from agents.models.networks.fast_linear import linear
 from experiments.flowrag.learning import Pair, batches, train
-from experiments.flowrag.printed import UPPER, prompts
+from experiments.flowrag.printed import UPPER, encode, prompts
 
 WIDTH, COUNT, RANK = 16, 5, 3
 IDS = torch.tensor([[7, 3, 9, 4, 1], [2, 8, 5, 0, 0], [6, 6, 0, 0, 0]])
@@ -73,6 +73,12 @@ def test_no_prompts_and_untrained_lora_are_the_plain_encoder(
 @pytest.mark.parametrize("kind", ["prompts", "lora"])
 def test_an_adapter_changes_the_vectors(bert: Bert, kind: str) -> None:
     assert (vectors(bert, new(kind)) - vectors(bert)).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", ["prompts", "lora"])
+def test_the_printed_form_reads_both_kinds_as_the_product_does(bert: Bert, kind: str) -> None:
+    printed = encode(bert, IDS, MASK, new(kind), is_fused=False).vectors
+    torch.testing.assert_close(F.normalize(printed, dim=1), vectors(bert, new(kind)), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("kind", ["prompts", "lora"])

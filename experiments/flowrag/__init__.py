@@ -15,7 +15,8 @@ The paper as printed, python -m experiments.flowrag.sequence DATA --work DIR:
 
 printed           prompts, StateFusion and cross-layer fusion: the forward pass
 printed_learning  the losses of a generator's likelihood, and how prompts or a whole encoder learn by them
-likelihood        a stand-in for the generator
+l2r               L2R: wrong passages that are remembered, and indexes that are kept
+likelihood        two stand-ins for the generator: a formula, and the product's reader, which answers too
 router            oracle, centroid, all: which collections a question is asked of
 sequence          four collections one after another, by every method
 sequence_tables   matrices, averages and forgetting

@@ -17,15 +17,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from experiments.flowrag.learning import Steps
+from experiments.flowrag.learning import TEMPERATURE, Steps
 from experiments.flowrag.printed import Encoded
 
 ANSWER_TEMPERATURE, STATE_TEMPERATURE, STATE_WEIGHT = 0.1, 1.0, 0.6  # β, γ, λ
+_ATLAS_TEMPERATURE = 0.01
 _LEAST_LOG = -20.0  # of a target; the reverse divergence is infinite where the target is 0
 
 Direction = Literal["reverse", "forward"]
 Encode = Callable[[Sequence[int]], Encoded]  # places of texts, with gradients
 Similarity = Callable[[Tensor, Tensor], Tensor]  # (B, n) of (B, D) and (B, n, D)
+Align = Callable[[Tensor, Tensor], Tensor]  # a loss of scores and log-likelihoods, (B, n) each
 Near = Sequence[Sequence[int]]  # of each question, the places of five documents
 
 EPOCHS, BATCH = 2, 8
@@ -66,6 +68,32 @@ def flowrag_loss(
     return retrieval_loss(scores, likelihoods) + state_weight * state_loss(state_scores, likelihoods)
 
 
+def distilled_loss(scores: Tensor, likelihoods: Tensor, *, width: int) -> Tensor:
+    """Atlas's perplexity distillation: KL(Q || P), both at 0.01, similarities over √D. Both: (B, n).
+
+    Source: arXiv:2208.03299, as its code has it; it compares by inner products, here cosines are given.
+    """
+    target = log_shares(likelihoods, temperature=_ATLAS_TEMPERATURE)
+    found = log_shares(scores / width**0.5, temperature=_ATLAS_TEMPERATURE)
+    return divergence(found, target, direction="forward")
+
+
+def marginal_loss(scores: Tensor, likelihoods: Tensor) -> Tensor:
+    """How improbable the answer is over a question's documents: RAG's marginal likelihood. Both: (B, n).
+
+        L = -1/B Σ_b log Σᵢ softmaxᵢ(sim(dᵢ, q) / β) p(y | dᵢ, q)
+
+    Source: arXiv:2210.02627, which trains the generator too; here it is frozen, and β that of L_ret.
+    """
+    return -(log_shares(scores, temperature=ANSWER_TEMPERATURE) + likelihoods).logsumexp(1).mean()
+
+
+def gentle_loss(scores: Tensor, likelihoods: Tensor) -> Tensor:
+    """KL(Q || P), the target at temperature 1, similarities at 0.05: softer than L_ret. Both: (B, n)."""
+    target = log_shares(likelihoods, temperature=1.0)
+    return divergence(log_shares(scores, temperature=TEMPERATURE), target, direction="forward")
+
+
 def _aligned(scores: Tensor, likelihoods: Tensor, temperature: float, direction: Direction) -> Tensor:
     target = log_shares(likelihoods, temperature=ANSWER_TEMPERATURE)
     return divergence(log_shares(scores, temperature=temperature), target, direction=direction)
@@ -91,6 +119,7 @@ def train_by_likelihood(
     rate: float,
     state_weight: float,
     state_similarity: Similarity = cosines,
+    align: Align = retrieval_loss,
     seed: int,
 ) -> Iterator[float]:
     """Trains `parameters`, through which both sides encode; gives the loss of each step.
@@ -109,7 +138,7 @@ def train_by_likelihood(
             target = torch.tensor([[likelihood(q, place) for place in near[q]] for q in batch])
             loss = loss_of(
                 questions(batch), documents(columns), own, target,
-                state_weight=state_weight, state_similarity=state_similarity,
+                state_weight=state_weight, state_similarity=state_similarity, align=align,
             )  # fmt: skip
             yield steps.take(loss)
 
@@ -122,13 +151,14 @@ def loss_of(
     *,
     state_weight: float,
     state_similarity: Similarity = cosines,
+    align: Align = retrieval_loss,
 ) -> Tensor:
     """L of a batch: by cosines of vectors and, where texts have states, by the similarity of states.
 
-    own: (B, n), rows of the documents. likelihoods: (B, n).
+    own: (B, n), rows of the documents. likelihoods: (B, n). align: what is lost where states do not count.
     """
     scores = cosines(questions.vectors, documents.vectors[own])
     if state_weight == 0 or questions.states is None or documents.states is None:
-        return retrieval_loss(scores, likelihoods)
+        return align(scores, likelihoods)
     states = state_similarity(questions.states, documents.states[own])
     return flowrag_loss(scores, states, likelihoods, state_weight=state_weight)
