@@ -17,6 +17,7 @@ from torch.nn import functional as F  # noqa: N812 - as everywhere
 from transformers import BertConfig, BertModel
 
 from agents.models.networks.adapted_bert import PLAIN, Bert
+from assistant.replay.metrics.forgetting import final_average, forgetting
 from experiments.flowrag.domains import Domain, Question
 from experiments.flowrag.l2r import REMEMBERED, Memory, alignment, newest, train_with_memory
 from experiments.flowrag.likelihood import KeptReader, simulated
@@ -43,7 +44,7 @@ from experiments.flowrag.printed_learning import (
     train_by_likelihood,
 )
 from experiments.flowrag.router import Centroid, How, joined, routed
-from experiments.flowrag.sequence_tables import Judge, final_average, forgetting
+from experiments.flowrag.sequence_tables import Judge
 
 WIDTH, COUNT, LAYERS = 16, 5, (1, 2, 3)
 IDS = torch.tensor([[7, 3, 9, 4, 1], [2, 8, 5, 0, 0], [6, 6, 0, 0, 0], [11, 12, 13, 14, 0]])

@@ -14,12 +14,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from agents.base.interfaces import Vectors
+from assistant.replay.metrics.forgetting import Matrix, final_average, forgetting
 from assistant.replay.metrics.metrics import answer_f1, has_answer
 from experiments.flowrag.domains import Domain
 from experiments.flowrag.router import Centroid, How, Item, joined, routed
 from experiments.flowrag.tables import Values, shown
 
-Matrix = Sequence[Sequence[float]]  # row t: how well tasks 0 to t do after task t
 Record = Mapping[str, Any]
 Found = Mapping[str, Any]  # by index, by collection asked, of each question: places and cosines
 
@@ -28,20 +28,6 @@ Measure = Literal["ACC@5", "F1"]
 _READ = 5
 _PLAIN = "frozen"
 _EVERY: tuple[How, ...] = get_args(How)
-
-
-def forgetting(matrix: Matrix) -> float:
-    """1 / (T - 1) Σ_{i<T} (max_{i≤t≤T} m_t(i) - m_T(i)), never negative; 0 of one task.
-
-    Source: FlowRAG (WWW 2026), eq. 11 and 12.
-    """
-    falls = [max(row[i] for row in matrix[i:]) - last for i, last in enumerate(matrix[-1][:-1])]
-    return fmean(falls) if falls else 0.0
-
-
-def final_average(matrix: Matrix) -> float:
-    """The mean over all tasks after the last."""
-    return fmean(matrix[-1])
 
 
 @dataclass
