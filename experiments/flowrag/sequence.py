@@ -92,6 +92,7 @@ VARIANTS = (
     replace(ALONE[1], name="contrastive prompts, 6 epochs", epochs=6),
     replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
     LORA,
+    replace(LORA, name="LoRA, 4 epochs", epochs=4),
     replace(LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True),
 )
 REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
