@@ -74,6 +74,7 @@ class Method:
     state_similarity: Similarity = cosines
     align: Align = retrieval_loss
     is_read: bool = False  # its likelihoods are the reader's, of the answer and what was found beside it
+    is_guessed: bool = False  # of what the reader says that the passage answers, as no answer is told
     index: Literal["anew", "kept", "first"] = "anew"  # of a whole encoder, after it went on
     rate: float = 1e-2
     epochs: int = EPOCHS  # of the contrastive loss
@@ -87,13 +88,17 @@ ALONE = (
     Method("full form", "likelihood", LOWER, is_fused=True, state_weight=STATE_WEIGHT),
 )
 LORA = Method("LoRA", "contrastive", UPPER, kind="LoRA", rate=5e-4)
+BY_READER = replace(
+    LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True
+)
 VARIANTS = (
     replace(ALONE[3], name="full form, lambda 0", state_weight=0.0),
     replace(ALONE[1], name="contrastive prompts, 6 epochs", epochs=6),
     replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
     LORA,
     replace(LORA, name="LoRA, 4 epochs", epochs=4),
-    replace(LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True),
+    BY_READER,
+    replace(BY_READER, name="LoRA by the reader's likelihood of its own answer", is_guessed=True),
 )
 REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
 IN_ORDER = (
@@ -265,9 +270,13 @@ class Comparison:
             return _best(encoder.encoded(own.train) @ index.T, _NEAR)
 
         def likelihood(question: int, place: int) -> float:
+            asked, document = domain.train[question], searchable[place]
+            if method.is_guessed:
+                said = self._reader.answer(asked.text, [searchable[min(asked.gold)]])
+                asked = replace(asked, answers=(said,))
             if method.is_read:
-                return self._reader.log_probability(domain.train[question], searchable[place])
-            return simulated(domain.train[question], searchable[place], seed=SEED)
+                return self._reader.log_probability(asked, document)
+            return simulated(asked, document, seed=SEED)
 
         sides = encoder.unit(own.train), encoder.unit(own.passages)
         if method.loss == "memory":
