@@ -74,7 +74,6 @@ class Method:
     state_similarity: Similarity = cosines
     align: Align = retrieval_loss
     is_read: bool = False  # its likelihoods are the reader's, of the answer and what was found beside it
-    is_guessed: bool = False  # of what the reader says that the passage answers, as no answer is told
     index: Literal["anew", "kept", "first"] = "anew"  # of a whole encoder, after it went on
     rate: float = 1e-2
     epochs: int = EPOCHS  # of the contrastive loss
@@ -88,17 +87,13 @@ ALONE = (
     Method("full form", "likelihood", LOWER, is_fused=True, state_weight=STATE_WEIGHT),
 )
 LORA = Method("LoRA", "contrastive", UPPER, kind="LoRA", rate=5e-4)
-BY_READER = replace(
-    LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True
-)
 VARIANTS = (
     replace(ALONE[3], name="full form, lambda 0", state_weight=0.0),
     replace(ALONE[1], name="contrastive prompts, 6 epochs", epochs=6),
     replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
     LORA,
     replace(LORA, name="LoRA, 4 epochs", epochs=4),
-    BY_READER,
-    replace(BY_READER, name="LoRA by the reader's likelihood of its own answer", is_guessed=True),
+    replace(LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True),
 )
 REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
 IN_ORDER = (
@@ -271,9 +266,6 @@ class Comparison:
 
         def likelihood(question: int, place: int) -> float:
             asked, document = domain.train[question], searchable[place]
-            if method.is_guessed:
-                said = self._reader.answer(asked.text, [searchable[min(asked.gold)]])
-                asked = replace(asked, answers=(said,))
             if method.is_read:
                 return self._reader.log_probability(asked, document)
             return simulated(asked, document, seed=SEED)
