@@ -171,7 +171,7 @@ def test_the_fast_linear_layer_has_the_values_and_gradients_of_the_usual_one() -
     other = [each.detach().clone().requires_grad_() for each in one]
     results = linear(*one), F.linear(*other)
     for result in results:
-        result.sin().sum().backward()
+        result.sin().sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(*results)
     for mine, usual in zip(one, other, strict=True):
         torch.testing.assert_close(mine.grad, usual.grad)
