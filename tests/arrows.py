@@ -85,8 +85,8 @@ assistant.learning.recipes.collections: agents.losses agents.models.encoders age
     assistant.learning.recipes.retriever assistant.search assistant.wiring.parts stores.base stores.learning
     stores.search
 assistant.replay.methods: agents.base agents.losses agents.models.encoders agents.retrieval assistant.learning
-    assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
-    stores.learning
+    assistant.learning.recipes.collections assistant.learning.recipes.retriever assistant.replay.metrics
+    assistant.replay.streams assistant.search stores.base stores.learning stores.search
 assistant.wiring: agents.models.encoders assistant.background assistant.learning
     assistant.learning.recipes.collections assistant.learning.recipes.dialogue
     assistant.learning.recipes.entities assistant.learning.recipes.judge assistant.learning.recipes.query
@@ -107,7 +107,8 @@ assistant.terminal.comparison: assistant.process assistant.terminal.facts assist
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders
     agents.models.networks agents.retrieval
     assistant.learning assistant.learning.held_out assistant.learning.recipes
-    assistant.learning.recipes.dialogue assistant.learning.recipes.examples assistant.learning.recipes.judge
+    assistant.learning.recipes.collections assistant.learning.recipes.dialogue
+    assistant.learning.recipes.examples assistant.learning.recipes.judge
     assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.replay.methods
     assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
@@ -115,7 +116,8 @@ assistant.replay.runs: agents.backends agents.base agents.models agents.models.e
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions
-assistant.replay.report: assistant.replay.methods assistant.replay.metrics assistant.replay.runs stores.base
+assistant.replay.report: assistant.learning.recipes.collections assistant.replay.methods
+    assistant.replay.metrics assistant.replay.runs stores.base
 assistant.terminal.plain: assistant.settings assistant.terminal.actions assistant.terminal.comparison
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database

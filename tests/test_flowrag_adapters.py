@@ -11,9 +11,10 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 from transformers import BertConfig, BertModel
 
+from agents.models.networks.adapted_bert import PLAIN, Adapter, Bert
 from agents.models.networks.fast_linear import linear
-from experiments.flowrag.adapters import PLAIN, UPPER, Adapter, Bert, low_rank, prompts
-from experiments.flowrag.learning import Pair, batches, contrastive, train
+from experiments.flowrag.learning import Pair, batches, train
+from experiments.flowrag.printed import UPPER, encode, prompts
 
 WIDTH, COUNT, RANK = 16, 5, 3
 IDS = torch.tensor([[7, 3, 9, 4, 1], [2, 8, 5, 0, 0], [6, 6, 0, 0, 0]])
@@ -39,12 +40,15 @@ def bert(model: BertModel) -> Bert:
     return Bert.of(model)
 
 
+def low_rank(rank: int = RANK, width: int = WIDTH) -> dict[str, Tensor]:
+    """New LoRA of six layers."""
+    weights = {"embeddings.LayerNorm.weight": torch.ones(width)}
+    return Bert(weights, layers=6, heads=2, epsilon=1e-12).low_rank(rank, seed=1)
+
+
 def new(kind: str) -> dict[str, Tensor]:
     """An adapter that changes something."""
-    made = {
-        "prompts": lambda: prompts(UPPER, COUNT, WIDTH, seed=1),
-        "lora": lambda: low_rank(UPPER, RANK, WIDTH, seed=1),
-    }[kind]()
+    made = prompts(UPPER, COUNT, WIDTH, seed=1) if kind == "prompts" else low_rank()
     draw = torch.Generator().manual_seed(2)
     return {name: each + torch.randn(each.shape, generator=draw) for name, each in made.items()}
 
@@ -59,7 +63,7 @@ def plain(model: BertModel, ids: Tensor = IDS, mask: Tensor = MASK) -> Tensor:
     return F.normalize((states * mask[..., None]).sum(1), dim=1)
 
 
-@pytest.mark.parametrize("adapter", [PLAIN, low_rank(UPPER, RANK, WIDTH, seed=0)], ids=["none", "new LoRA"])
+@pytest.mark.parametrize("adapter", [PLAIN, low_rank()], ids=["none", "new LoRA"])
 def test_no_prompts_and_untrained_lora_are_the_plain_encoder(
     model: BertModel, bert: Bert, adapter: Adapter
 ) -> None:
@@ -69,6 +73,12 @@ def test_no_prompts_and_untrained_lora_are_the_plain_encoder(
 @pytest.mark.parametrize("kind", ["prompts", "lora"])
 def test_an_adapter_changes_the_vectors(bert: Bert, kind: str) -> None:
     assert (vectors(bert, new(kind)) - vectors(bert)).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", ["prompts", "lora"])
+def test_the_printed_form_reads_both_kinds_as_the_product_does(bert: Bert, kind: str) -> None:
+    printed = encode(bert, IDS, MASK, new(kind), is_fused=False).vectors
+    torch.testing.assert_close(F.normalize(printed, dim=1), vectors(bert, new(kind)), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("kind", ["prompts", "lora"])
@@ -101,7 +111,7 @@ def test_prompts_that_nobody_attends_to_leave_the_text_where_it_was(bert: Bert) 
 
 def test_both_kinds_are_as_large_as_they_say() -> None:
     assert sum(each.numel() for each in prompts(UPPER, 32, 384, seed=0).values()) == 3 * 32 * 384
-    assert sum(each.numel() for each in low_rank(UPPER, 8, 384, seed=0).values()) == 3 * 32 * 384
+    assert sum(each.numel() for each in low_rank(8, 384).values()) == 3 * 32 * 384
 
 
 def test_prompts_are_drawn_by_their_seed_alone() -> None:
@@ -147,15 +157,6 @@ def test_a_seed_gives_the_same_adapter_again(bert: Bert) -> None:
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_contrastive_loss_by_hand() -> None:
-    """q₁ = p₁ and q₂ = p₂ at a temperature of 1/20; a third answers q₁ too: it counts for q₂ only."""
-    queries, passages = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    also = torch.tensor([[False, False, True], [False, False, False]])
-    loss = contrastive(queries, passages, torch.tensor([0, 1]), also)
-    e = torch.exp(torch.tensor(-20.0))
-    assert loss.item() == pytest.approx(((1 + e).log() + (1 + 2 * e).log()).item() / 2, abs=1e-7)
-
-
 def test_an_epoch_has_every_pair_once_with_two_wrong_passages() -> None:
     pairs = [Pair(i, frozenset({i}), (100, 101, 102)) for i in range(20)]
     found = [each for batch in batches(pairs, random.Random(0)) for each in batch]
@@ -170,7 +171,7 @@ def test_the_fast_linear_layer_has_the_values_and_gradients_of_the_usual_one() -
     other = [each.detach().clone().requires_grad_() for each in one]
     results = linear(*one), F.linear(*other)
     for result in results:
-        result.sin().sum().backward()
+        result.sin().sum().backward()  # type: ignore[no-untyped-call]
     torch.testing.assert_close(*results)
     for mine, usual in zip(one, other, strict=True):
         torch.testing.assert_close(mine.grad, usual.grad)

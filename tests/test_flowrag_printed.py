@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,14 +16,34 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 from transformers import BertConfig, BertModel
 
-from experiments.flowrag.adapters import PLAIN, Bert, prompts
+from agents.models.networks.adapted_bert import PLAIN, Bert
+from assistant.replay.metrics.forgetting import final_average, forgetting
 from experiments.flowrag.domains import Domain, Question
-from experiments.flowrag.forgetting import final_average, forgetting
-from experiments.flowrag.likelihood import simulated
-from experiments.flowrag.printed import Encoded, Positions, cross_layer, encode, state_fusion, statistics
-from experiments.flowrag.printed_learning import cosines, dots, loss_of, train_by_likelihood
-from experiments.flowrag.printed_losses import divergence, flowrag_loss, log_shares, retrieval_loss
-from experiments.flowrag.router import Centroid, joined, routed
+from experiments.flowrag.l2r import REMEMBERED, Memory, alignment, newest, train_with_memory
+from experiments.flowrag.likelihood import KeptReader, simulated
+from experiments.flowrag.printed import (
+    Encoded,
+    Positions,
+    cross_layer,
+    encode,
+    prompts,
+    state_fusion,
+    statistics,
+)
+from experiments.flowrag.printed_learning import (
+    cosines,
+    distilled_loss,
+    divergence,
+    dots,
+    flowrag_loss,
+    gentle_loss,
+    log_shares,
+    loss_of,
+    marginal_loss,
+    retrieval_loss,
+    train_by_likelihood,
+)
+from experiments.flowrag.router import Centroid, How, joined, routed
 from experiments.flowrag.sequence_tables import Judge
 
 WIDTH, COUNT, LAYERS = 16, 5, (1, 2, 3)
@@ -296,6 +318,76 @@ def test_the_order_of_documents_changes_no_loss() -> None:
     torch.testing.assert_close(flowrag_loss(*three), flowrag_loss(*turned))
 
 
+def test_the_losses_of_other_methods_by_hand() -> None:
+    """Two documents alike to the question; the answer stands in the first, with probability ¾ and ¼."""
+    alike, likelihoods = torch.zeros(1, 2), torch.tensor([[0.75, 0.25]]).log()
+    assert marginal_loss(alike, likelihoods).item() == pytest.approx(math.log(2))  # ½ ¾ + ½ ¼ = ½
+    gentle = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)
+    assert gentle_loss(alike, likelihoods).item() == pytest.approx(gentle, abs=1e-6)
+    sure = distilled_loss(alike, likelihoods, width=4)  # at 0.01, the first has all of the target
+    assert sure.item() == pytest.approx(math.log(2), abs=1e-6)
+    near = torch.tensor([[0.02 * math.log(3), 0.0]])  # over √4 and 0.01: odds of 3
+    assert distilled_loss(near, likelihoods, width=4).item() == pytest.approx(math.log(4 / 3), abs=1e-6)
+
+
+def test_alignment_is_least_where_old_vectors_order_as_new_ones() -> None:
+    new = torch.tensor([[0.1, 0.0, -0.1], [0.0, 0.2, 0.1]])
+    old = new.clone().requires_grad_()
+    alignment(old, new).backward()  # type: ignore[no-untyped-call]
+    assert old.grad is not None
+    assert old.grad.abs().max() < 1e-6
+    assert alignment(new.flip(1), new) > alignment(new, new)
+
+
+# L2R: what is wrong and remembered
+
+
+def test_new_wrong_passages_are_far_from_the_answer_and_from_each_other() -> None:
+    """a and c are as far from the answer along the question; b is like a, and d is near the answer."""
+    question, answer = np.array([1, 0, 0], np.float32), np.array([1, 0, 0], np.float32)
+    a, b, c = np.array([[0, 1, 0], [0.1, 0.995, 0], [0, 0, 1]], np.float32)
+    d = np.array([0.99, 0.1, 0.1], np.float32)
+    assert sorted(newest(question, answer, np.stack([d, b, a, c]))) == [2, 3]
+
+
+def test_a_memory_holds_thirty_and_lets_go_of_what_is_most_alike() -> None:
+    index = np.eye(40, dtype=np.float32)
+    index[1] = index[0]
+    memory = Memory()
+    memory.take(range(REMEMBERED), index)
+    assert memory.held == list(range(REMEMBERED))
+    memory.take([35], index)
+    assert len(memory.held) == REMEMBERED
+    assert memory.held.count(35) == 1
+    assert {0, 1} - {*memory.held}  # one of the two that are equal
+
+
+def test_what_is_remembered_is_unlike_what_is_new() -> None:
+    memory, index = Memory(), np.eye(4, dtype=np.float32)
+    index[0, 3] = 0.5  # the first is like the fourth, which is new
+    memory.take([0, 1, 2], index)
+    assert memory.unlike([3], index) == [1, 2]
+
+
+def test_training_with_a_memory_moves_the_whole_encoder(bert: Bert) -> None:
+    """Question i, of text i, is answered by the text after it."""
+    weights = {name: each.clone().requires_grad_() for name, each in bert.weights.items()}
+    moving, count = replace(bert, weights=weights), len(IDS)
+
+    def of(places: Sequence[int]) -> Tensor:
+        return F.normalize(encode(moving, IDS[list(places)], MASK[list(places)], {}, is_fused=False).vectors)
+
+    def encoded() -> tuple[np.ndarray, np.ndarray]:
+        vectors = of(range(count)).detach().numpy()
+        return vectors, vectors
+
+    gold = [frozenset({(place + 1) % count}) for place in range(count)]
+    before = of(range(count)).detach()
+    losses = list(train_with_memory([*weights.values()], gold, encoded, of, of, rate=1e-2, seed=0))
+    assert losses[-1] < losses[0]
+    assert (of(range(count)).detach() - before).abs().max() > 1e-3
+
+
 # 9: forgetting
 
 
@@ -349,6 +441,19 @@ def test_the_stand_in_prefers_what_holds_the_answer() -> None:
     assert holding[0] == simulated(question, "Ross plays the drums", seed=0)
 
 
+def test_what_was_read_is_kept(tmp_path: Path) -> None:
+    asked = Question("Who plays the drums?", frozenset({0}), ("Ross", "Ross Geller"))
+    texts = ["Monica sings in the evening.", "Ross plays the drums."]
+    reader = KeptReader(tmp_path / "read.jsonl")
+    assert reader.answer(asked.text, texts) == "Ross"
+    right, wrong = (reader.log_probability(asked, text) for text in reversed(texts))
+    assert right > wrong
+    kept = (tmp_path / "read.jsonl").read_bytes()
+    again = KeptReader(tmp_path / "read.jsonl")
+    assert (again.answer(asked.text, texts), again.log_probability(asked, texts[1])) == ("Ross", right)
+    assert (tmp_path / "read.jsonl").read_bytes() == kept
+
+
 def test_accuracy_is_of_where_a_question_is_asked() -> None:
     """A question of the east that lies in the north: only the oracle and the union find its answer."""
     question = Question("Where?", frozenset({0}), ("here",))
@@ -357,8 +462,9 @@ def test_accuracy_is_of_where_a_question_is_asked() -> None:
         "north": Domain("north", ("",), ("it is not",), (), (), ()),
     }
     learned = {name: Centroid.of(np.stack([at, at])) for name, at in (("east", EAST), ("north", NORTH))}
-    judge = Judge(domains, {"east": np.stack([NORTH])}, learned)
+    judge = Judge(domains, {"east": np.stack([NORTH])}, learned, lambda question, texts: texts[0].split()[-1])
     found = {name: {"east": [[[0, 0.5]]]} for name in domains}
     seen = ("east", "north")
-    shares = [judge.accuracy(how, "east", seen, found, found) for how in ("oracle", "centroid", "all")]
+    shares = [judge.score("ACC@5", how, "east", seen, found, found) for how in get_args(How)]
     assert shares == [100, 0, 100]
+    assert judge.score("F1", "oracle", "east", seen, found, found) == 100  # "here", of "it is here"

@@ -138,7 +138,7 @@ def test_what_is_of_tables_is_refused_with_a_known_set(tmp_path: Path) -> None:
 def test_a_word_that_is_no_method_is_refused(text: str) -> None:
     with pytest.raises(WrongUsage, match=f"there is no method '{text}'") as raised:
         MethodChoice.read(text)
-    assert raised.value.hint == "There are frozen, luf, evo, evo-cautious, dual-feedback, unirag."
+    assert raised.value.hint == "There are frozen, luf, evo, evo-cautious, flowrag, dual-feedback, unirag."
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from agents.base.interfaces import Vectors
+from agents.models.networks.adapted_bert import PLAIN, Adapter
 from assistant.learning.held_out.ranking import success_at
 from assistant.learning.recipes.retriever.network import load_network
-from experiments.flowrag.adapters import PLAIN, Adapter, frozen
 from experiments.flowrag.domains import Domain, Question
-from experiments.flowrag.encoding import Encode, KeptStates, Texts
+from experiments.flowrag.encoding import Encode, KeptStates, Texts, frozen
 from experiments.flowrag.results import Results, kept
 from experiments.flowrag.store import RERANKED, Part, Store, cosines, measured, reranker
 

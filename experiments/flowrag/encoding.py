@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +20,21 @@ from torch import Tensor
 
 from agents.base.interfaces import Vectors
 from agents.models.concurrent_runs import batches_by_length
-from experiments.flowrag.adapters import Bert
+from agents.models.networks.adapted_bert import Bert
+from agents.models.networks.fast_linear import linear
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 Encode = Callable[[Sequence[int]], Tensor]  # places of texts -> (B, D), unit length
 
 _BATCH_TOKENS = 2048  # padding included
 _AT_ONCE = 256  # texts between two notes of how far it is
+
+
+def frozen(model: PreTrainedModel) -> Bert:
+    """The weights of a model, with linear layers that are fast on the CPU."""
+    return Bert.of(model, linear=linear)
 
 
 class Texts:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -19,11 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from experiments.flowrag.adapters import UPPER, Bert, low_rank, prompts
+from agents.models.networks.adapted_bert import Bert
 from experiments.flowrag.bench import KNOWN, Bench
 from experiments.flowrag.domains import BESIDE, TRAINED, Domain
 from experiments.flowrag.encoding import Encode, Texts
 from experiments.flowrag.learning import Pair, train
+from experiments.flowrag.printed import UPPER, prompts
 from experiments.flowrag.results import kept, saved
 from experiments.flowrag.store import NDCG, Part, cosines
 
@@ -32,7 +32,6 @@ RATES = {"prompts": (1e-2, 3e-3, 3e-2), "lora": (2e-3, 5e-4, 8e-3, 1.25e-4)}  # 
 BOTH_SIDES_RATE = 3e-5
 CHOSEN_ON = ("friendsqa", "documents")
 _NEAR = 10  # of the fused search, among which wrong passages are
-_MAKE = {"prompts": partial(prompts, UPPER, PROMPTS), "lora": partial(low_rank, UPPER, RANK)}
 
 
 class Gate:
@@ -94,7 +93,12 @@ class Gate:
 
     def part(self, kind: str, name: str, rate: float, seed: int) -> Part:
         """A collection under an adapter of its own, with all questions."""
-        made = _MAKE[kind](self.bench.bert.width, seed=seed)
+        bert = self.bench.bert
+        made = (
+            bert.low_rank(RANK, seed=seed)
+            if kind == "lora"
+            else prompts(UPPER, PROMPTS, bert.width, seed=seed)
+        )
         adapter = self._trained(kind, name, made, self.bench.encoders(made), rate, seed)
         return self.bench.part(f"{kind} {name} {rate:g} {seed}", adapter, self.bench.store.rows[name])
 

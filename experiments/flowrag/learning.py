@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.losses.contrastive import info_nce
 from experiments.flowrag.encoding import Encode
 
 TEMPERATURE, BATCH, EPOCHS, NEGATIVES = 0.05, 16, 2, 2
@@ -26,17 +26,6 @@ class Pair:
     question: int  # its place among the questions
     gold: frozenset[int]  # places of passages; the first is learned
     wrong: tuple[int, ...]  # of the fused search's best, without gold
-
-
-def contrastive(queries: Tensor, passages: Tensor, own: Tensor, also: Tensor) -> Tensor:
-    """InfoNCE over the passages of a batch, without what answers a question beside its own passage.
-
-        L = -1/B Σᵢ log( exp(qᵢ·p_own(i) / τ) / Σⱼ exp(qᵢ·pⱼ / τ) ),  j not among the others that answer i
-
-    queries: (B, D). passages: (N, D). own: (B,), columns. also: (B, N), true for the others that answer.
-    """
-    scores = (queries @ passages.T / TEMPERATURE).masked_fill(also, -torch.inf)
-    return F.cross_entropy(scores, own)
 
 
 def train(
@@ -57,7 +46,8 @@ def train(
         columns = list(dict.fromkeys(place for pair, wrong in batch for place in (min(pair.gold), *wrong)))
         own = torch.tensor([columns.index(min(pair.gold)) for pair, _ in batch])
         also = torch.tensor([[c in pair.gold - {min(pair.gold)} for c in columns] for pair, _ in batch])
-        loss = contrastive(questions([p.question for p, _ in batch]), passages(columns), own, also)
+        asked = questions([p.question for p, _ in batch])
+        loss = info_nce(asked, passages(columns), own, also, temperature=TEMPERATURE)
         yield steps.take(loss)
 
 

@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.models.networks.adapted_bert import PLAIN, Adapter, Bert
 from agents.models.networks.pooling import mean_of_tokens
-from experiments.flowrag.adapters import Adapter, Bert
 
+LOWER, UPPER = (1, 2, 3), (4, 5, 6)  # layers of MiniLM, from 1
 _LEAST_VARIANCE = 1e-6  # the gradient of a deviation is infinite at 0
 
 
@@ -44,8 +45,14 @@ class Encoded:
     states: Tensor | None  # (B, D): the mean of A; None without fusion
 
 
+def prompts(layers: Sequence[int], count: int, width: int, *, seed: int) -> dict[str, Tensor]:
+    """New prompts: `count` (p) vectors of `width` (D) a layer, drawn from N(0, 0.02²)."""
+    draw = torch.Generator().manual_seed(seed)
+    return {f"prompts.{n}": 0.02 * torch.randn(count, width, generator=draw) for n in layers}
+
+
 def encode(bert: Bert, ids: Tensor, mask: Tensor, prompts: Adapter, *, is_fused: bool) -> Encoded:
-    """Texts under prompts (p, D) of some layers; none gives the plain encoder.
+    """Texts under prompts (p, D) of some layers, or under LoRA; none gives the plain encoder.
 
     ids, mask: (B, T). is_fused: with StateFusion and cross-layer fusion, else the prompts of eq. 3 alone.
     """
@@ -59,22 +66,26 @@ def encode(bert: Bert, ids: Tensor, mask: Tensor, prompts: Adapter, *, is_fused:
                 fused.append(state_fusion(bert, n, text, before[0]))
                 across = cross_layer(bert, n, fused)
                 before = [across, *before] if across else before
-        text = layer(bert, n, text, before)
+        text = layer(bert, n, text, before, prompts)
     return Encoded(text.mean, across.mean if across else None)
 
 
-def layer(bert: Bert, n: int, text: Positions, before: Sequence[Positions]) -> Positions:
+def layer(
+    bert: Bert, n: int, text: Positions, before: Sequence[Positions], adapter: Adapter = PLAIN
+) -> Positions:
     """Layer n, where the text also attends to what stands before it, which asks nothing itself (eq. 4).
 
     Q = W_Q H; K = W_K [A; P; H]; V = W_V [A; P; H]: (T + 4) + p + T keys with all of them.
     """
-    query = bert.projected("query", n, text.states)
-    parts = [*before, text]
+    query, *own = (bert.projected(kind, n, text.states, adapter) for kind in ("query", "key", "value"))
     key, value = (
-        torch.cat([bert.projected(kind, n, part.states).expand(len(query), -1, -1) for part in parts], 1)
-        for kind in ("key", "value")
+        torch.cat(
+            [*(bert.projected(kind, n, each.states).expand(len(query), -1, -1) for each in before), of_text],
+            1,
+        )
+        for kind, of_text in zip(("key", "value"), own, strict=True)
     )
-    there = torch.cat([part.there.expand(len(query), -1) for part in parts], 1)
+    there = torch.cat([each.there.expand(len(query), -1) for each in (*before, text)], 1)
     attended = bert.attention(query, key, value, there)
     return Positions(bert.finished(n, text.states, attended), text.there)
 

@@ -1,9 +1,10 @@
 """Four collections one after another: python -m experiments.flowrag.sequence DATA --work DIR
 
-    frozen, contrastive prompts, prompts + L_ret, the full form -> a set of prompts and an index a collection
-    REPLUG -> one encoder, trained on after each collection, by which all so far are indexed anew
+    frozen, prompts, the full form, LoRA -> an adapter and an index a collection
+    REPLUG, Atlas PDist, End2EndRAG -> one encoder, trained on after each collection, which indexes all anew
+    L2R, QDC -> one encoder too, but an index stays as it was made
 
-Prompts are drawn and trained for each collection alone, so that they are the same in every order. What is
+Adapters are drawn and trained for each collection alone, so that they are the same in every order. What is
 found is written to DIR/sequence.jsonl, line by line, and a stopped run goes on. --tables only prints.
 """
 
@@ -13,6 +14,7 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
@@ -24,16 +26,27 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
 from agents.base.interfaces import Vectors
+from agents.models.networks.adapted_bert import PLAIN, Adapter, Bert
 from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.metrics.metrics import has_answer
-from experiments.flowrag.adapters import PLAIN, Adapter, Bert, frozen, prompts
 from experiments.flowrag.domains import TRAINED, Domain, read_domain, smaller
-from experiments.flowrag.encoding import Texts
+from experiments.flowrag.encoding import Texts, frozen
+from experiments.flowrag.l2r import train_with_memory
 from experiments.flowrag.learning import EPOCHS, Pair, train
-from experiments.flowrag.likelihood import simulated
-from experiments.flowrag.printed import Encoded, encode
-from experiments.flowrag.printed_learning import Similarity, cosines, dots, train_by_likelihood
-from experiments.flowrag.printed_losses import STATE_WEIGHT
+from experiments.flowrag.likelihood import KeptReader, simulated
+from experiments.flowrag.printed import LOWER, UPPER, Encoded, encode, prompts
+from experiments.flowrag.printed_learning import (
+    STATE_WEIGHT,
+    Align,
+    Similarity,
+    cosines,
+    distilled_loss,
+    dots,
+    gentle_loss,
+    marginal_loss,
+    retrieval_loss,
+    train_by_likelihood,
+)
 from experiments.flowrag.results import Results, saved
 from experiments.flowrag.router import Centroid
 from experiments.flowrag.sequence_tables import Judge, sequence_tables
@@ -44,36 +57,51 @@ ORDERS = (
     ("covidqa", "friendsqa", "documents", "timeqa"),
 )
 COUNT, SEED = 32, 0  # prompts a layer
+_RANK = 8  # of LoRA, as large
 _MOST_TOKENS, _FOUND, _NEAR, _NEGATIVES = 96, 20, 5, 10
 
 
 @dataclass(frozen=True)
 class Method:
-    """What is trained, by which loss."""
+    """What is trained, by which loss, and by which encoder what was learned before is found."""
 
     name: str
-    loss: Literal["none", "contrastive", "likelihood"] = "none"
-    layers: tuple[int, ...] = ()  # with prompts; none: the whole encoder is trained
+    loss: Literal["none", "contrastive", "likelihood", "memory"] = "none"
+    layers: tuple[int, ...] = ()  # with prompts or LoRA; none: the whole encoder is trained
+    kind: Literal["prompts", "LoRA"] = "prompts"
     is_fused: bool = False
     state_weight: float = 0.0
     state_similarity: Similarity = cosines
+    align: Align = retrieval_loss
+    is_read: bool = False  # its likelihoods are the reader's, of the answer and what was found beside it
+    index: Literal["anew", "kept", "first"] = "anew"  # of a whole encoder, after it went on
     rate: float = 1e-2
     epochs: int = EPOCHS  # of the contrastive loss
 
 
-LOWER, UPPER = (1, 2, 3), (4, 5, 6)
 FROZEN = Method("frozen")
-REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
 ALONE = (
     FROZEN,
     Method("contrastive prompts, layers 4-6", "contrastive", UPPER),
     Method("prompts + L_ret", "likelihood", LOWER),
     Method("full form", "likelihood", LOWER, is_fused=True, state_weight=STATE_WEIGHT),
 )
+LORA = Method("LoRA", "contrastive", UPPER, kind="LoRA", rate=5e-4)
 VARIANTS = (
     replace(ALONE[3], name="full form, lambda 0", state_weight=0.0),
     replace(ALONE[1], name="contrastive prompts, 6 epochs", epochs=6),
     replace(ALONE[3], name="full form, states by dot product", state_similarity=dots),
+    LORA,
+    replace(LORA, name="LoRA, 4 epochs", epochs=4),
+    replace(LORA, name="LoRA by the reader's likelihood", loss="likelihood", align=gentle_loss, is_read=True),
+)
+REPLUG = Method("REPLUG", "likelihood", rate=3e-5)
+IN_ORDER = (
+    REPLUG,
+    Method("QDC", index="first"),  # REPLUG's encoder, the frozen one's index, drift taken back
+    replace(REPLUG, name="Atlas PDist", align=partial(distilled_loss, width=384)),
+    replace(REPLUG, name="End2EndRAG", align=marginal_loss),
+    Method("L2R", "memory", index="kept", rate=3e-5),
 )
 
 
@@ -112,6 +140,7 @@ class Comparison:
     def __init__(self, domains: Sequence[Domain], work: Path) -> None:
         work.mkdir(parents=True, exist_ok=True)
         self._work, self.results = work, Results(work / "sequence.jsonl")
+        self._reader = KeptReader(work / "read.jsonl")
         network = load_network()
         self._bert = frozen(network.transformer)
         tokenizer = Tokenizer.from_file(str(network.source.folder / "tokenizer.json"))
@@ -127,22 +156,23 @@ class Comparison:
         self._all = {domain.name: read(domain) for domain in domains}
         self._plain = Encoder(self._bert, PLAIN, is_fused=False)
 
-    def run(self, orders: int) -> None:
-        """The methods of the first order, then what depends on the order."""
-        for method in ALONE[:3]:
-            self._run_alone(method)
-        self._run_in_order(0)
-        self._run_alone(ALONE[3])
-        for method in VARIANTS:
-            self._run_alone(method)
-        for order in range(1, orders):
-            self._run_in_order(order)
+    def run(self, orders: int, methods: Sequence[str]) -> None:
+        """What does not depend on the order first. methods: names of those to run; none: all."""
+        for method in (*ALONE, *VARIANTS):
+            if not methods or method.name in methods:
+                self._run_alone(method)
+        for order in range(orders):
+            for method in IN_ORDER:
+                if not methods or method.name in methods:
+                    self._run_in_order(method, order)
 
     def judge(self) -> Judge:
         """What the tables need beside the results."""
         plain = {name: self._plain.encoded(each.test) for name, each in self._all.items()}
         learned = {name: Centroid.of(self._plain.encoded(each.train)) for name, each in self._all.items()}
-        return Judge({name: each.domain for name, each in self._all.items()}, plain, learned)
+        return Judge(
+            {name: each.domain for name, each in self._all.items()}, plain, learned, self._reader.answer
+        )
 
     # A set of prompts a collection
 
@@ -155,32 +185,59 @@ class Comparison:
             made = dict[str, Tensor]()
             if method.layers:
                 made = prompts(method.layers, COUNT, self._bert.width, seed=seed)
+                if method.kind == "LoRA":
+                    made = self._bert.low_rank(_RANK, seed=seed)
             encoder = Encoder(self._bert, made, is_fused=method.is_fused)
             trained = self._trained(method, each, encoder, list(made.values()))
-            self.results.add({**facts, **trained, "found": self._found(encoder, each, self._all)})
+            asked = {n: encoder.encoded(other.test) for n, other in self._all.items()}
+            found = _found(encoder.encoded(each.passages), asked)
+            self.results.add({**facts, **trained, "found": found})
 
     # One encoder
 
-    def _run_in_order(self, order: int) -> None:
+    def _run_in_order(self, method: Method, order: int) -> None:
+        names, indexes = ORDERS[order], dict[str, Vectors]()
+        if self.results.first(method=method.name, order=order, stage=len(names) - 1, index=names[-1]):
+            return
         weights: Mapping[str, Tensor] = self._bert.weights
-        for stage, name in enumerate(ORDERS[order]):
-            seen = ORDERS[order][: stage + 1]
-            facts = {"method": REPLUG.name, "order": order, "stage": stage}
-            file, last = self._work / f"encoder {order} {stage}.pt", {**facts, "index": name}
-            learned = {n: each.detach().clone().requires_grad_() for n, each in weights.items()}
-            bert = replace(self._bert, weights=learned)
-            encoder, trained = Encoder(bert, PLAIN, is_fused=False), dict[str, Any]()
-            if not file.exists():
-                trained = self._trained(REPLUG, self._all[name], encoder, list(learned.values()))
-                saved(file, learned)
-            weights = torch.load(file)
-            frozen = Encoder(replace(self._bert, weights=weights), PLAIN, is_fused=False)
+        for stage, name in enumerate(names):
+            seen = names[: stage + 1]
+            facts = {"method": method.name, "order": order, "stage": stage}
+            trainer = REPLUG if method.index == "first" else method
+            weights, trained = self._further(trainer, weights, seen)
+            encoder = Encoder(replace(self._bert, weights=weights), PLAIN, is_fused=False)
+            asked = {each: encoder.encoded(self._all[each].test) for each in seen}
+            if method.index == "first":
+                asked = self._without_drift(asked, encoder)
+                indexes[name] = self._plain.encoded(self._all[name].passages)
+            for index in seen if method.index == "anew" else (name,) if method.index == "kept" else ():
+                indexes[index] = encoder.encoded(self._all[index].passages)
             for index in seen:
                 if not self.results.first(**facts, index=index):
-                    told = trained if index == last["index"] else {}
-                    asked = {n: self._all[n] for n in seen}
-                    found = self._found(frozen, self._all[index], asked)
-                    self.results.add({**facts, "index": index, **told, "found": found})
+                    told = trained if index == name else {}
+                    self.results.add(
+                        {**facts, "index": index, **told, "found": _found(indexes[index], asked)}
+                    )
+
+    def _further(
+        self, method: Method, weights: Mapping[str, Tensor], seen: Sequence[str]
+    ) -> tuple[Mapping[str, Tensor], dict[str, Any]]:
+        """The weights after one collection more, kept in a file that is of all orders that begin so."""
+        file, trained = self._work / f"{method.name} {' '.join(seen)}.pt", dict[str, Any]()
+        if not file.exists():
+            learned = {name: each.detach().clone().requires_grad_() for name, each in weights.items()}
+            encoder = Encoder(replace(self._bert, weights=learned), PLAIN, is_fused=False)
+            trained = self._trained(method, self._all[seen[-1]], encoder, list(learned.values()))
+            saved(file, learned)
+        found: dict[str, Tensor] = torch.load(file)
+        return found, trained
+
+    def _without_drift(self, asked: Mapping[str, Vectors], encoder: Encoder) -> dict[str, Vectors]:
+        """QDC: the questions, less the mean way that training questions so far have gone from the frozen."""
+        moved = [encoder.encoded(self._all[n].train) - self._plain.encoded(self._all[n].train) for n in asked]
+        drift = np.concatenate(moved).mean(0)
+        back = {name: vectors - drift for name, vectors in asked.items()}
+        return {name: each / np.linalg.norm(each, axis=1, keepdims=True) for name, each in back.items()}
 
     # Both
 
@@ -196,6 +253,8 @@ class Comparison:
             each.requires_grad_()
 
         def nearest() -> list[list[int]]:
+            if method.is_read:
+                return [[min(pair.gold), *pair.wrong][:_NEAR] for pair in self._pairs(own)]
             index = encoder.encoded(own.passages)
             if not untrained:
                 best = _best(encoder.encoded(own.test) @ index.T, _NEAR)
@@ -205,20 +264,36 @@ class Comparison:
                 )
             return _best(encoder.encoded(own.train) @ index.T, _NEAR)
 
-        if method.loss == "contrastive":
-            sides = encoder.unit(own.train), encoder.unit(own.passages)
+        def likelihood(question: int, place: int) -> float:
+            asked, document = domain.train[question], searchable[place]
+            if method.is_read:
+                return self._reader.log_probability(asked, document)
+            return simulated(asked, document, seed=SEED)
+
+        sides = encoder.unit(own.train), encoder.unit(own.passages)
+        if method.loss == "memory":
+            steps = train_with_memory(
+                parameters,
+                [question.gold for question in domain.train],
+                lambda: (encoder.encoded(own.train), encoder.encoded(own.passages)),
+                *sides,
+                rate=method.rate,
+                seed=SEED,
+            )
+        elif method.loss == "contrastive":
             pairs = self._pairs(own)
             steps = train(parameters, pairs, *sides, rate=method.rate, seed=SEED, epochs=method.epochs)
         else:
             steps = train_by_likelihood(
                 parameters,
                 nearest,
-                lambda q, place: simulated(domain.train[q], searchable[place], seed=SEED),
+                likelihood,
                 encoder.of(own.train),
                 encoder.of(own.passages),
                 rate=method.rate,
                 state_weight=method.state_weight,
                 state_similarity=method.state_similarity,
+                align=method.align,
                 seed=SEED,
             )
         losses = list(steps)
@@ -238,20 +313,17 @@ class Comparison:
             for number, (q, best) in enumerate(rows)
         ]
 
-    def _found(
-        self, encoder: Encoder, own: Collection, asked: Mapping[str, Collection]
-    ) -> dict[str, list[list[list[float]]]]:
-        """By collection, of each of its test questions, the nearest places here and their cosines."""
-        index = encoder.encoded(own.passages)
-        found = dict[str, list[list[list[float]]]]()
-        for name, each in asked.items():
-            scores = encoder.encoded(each.test) @ index.T
-            best = _best(scores, _FOUND)
-            found[name] = [
-                [[place, round(float(row[place]), 5)] for place in places]
-                for row, places in zip(scores, best, strict=True)
-            ]
-        return found
+
+def _found(index: Vectors, asked: Mapping[str, Vectors]) -> dict[str, list[list[list[float]]]]:
+    """By collection, of each of its questions, the nearest places of an index and their cosines."""
+    found = dict[str, list[list[list[float]]]]()
+    for name, questions in asked.items():
+        scores = questions @ index.T
+        found[name] = [
+            [[place, round(float(row[place]), 5)] for place in places]
+            for row, places in zip(scores, _best(scores, _FOUND), strict=True)
+        ]
+    return found
 
 
 def _best(scores: Vectors, count: int) -> list[list[int]]:
@@ -268,6 +340,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=150)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--orders", type=int, default=3)
+    parser.add_argument("--methods", nargs="*", default=[])
     parser.add_argument("--tables", action="store_true")
     told = parser.parse_args()
     torch.set_num_threads(1)
@@ -278,7 +351,7 @@ def main() -> None:
 
     sequence = Comparison([cut(read_domain(told.data, name)) for name in TRAINED], told.work)
     if not told.tables:
-        sequence.run(told.orders)
+        sequence.run(told.orders, told.methods)
     print(sequence_tables(sequence.results.every, sequence.judge(), ORDERS))
 
 

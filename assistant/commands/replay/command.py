@@ -45,8 +45,9 @@ _OF_A_COMPARISON = ("newest", "up_to")
     "--method",
     multiple=True,
     metavar="NAME",
-    help="luf, evo, evo-cautious or frozen; by default luf; frozen is always played, too. evo and "
-    "evo-cautious train the judge. dual-feedback plays task dialogues and unirag conversations, each alone.",
+    help="luf, flowrag, evo, evo-cautious or frozen; by default luf; frozen is always played, too. flowrag "
+    "plays several sets, each a collection that learns. evo and evo-cautious train the judge. "
+    "dual-feedback plays task dialogues and unirag conversations, each alone.",
 )
 @click.option(
     "--judge",
@@ -108,6 +109,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Examples:
       vouch replay squad --sets data/ --method luf --judge simulated --first 2000
       vouch replay questions.jsonl --passages passages.jsonl --seeds 1,2,3 --out replays/mine
+      vouch replay covidqa friendsqa --sets data/ --method flowrag --judge simulated
       vouch replay smd --sets data/ --split train --method dual-feedback --interval 200
       vouch replay 12 --model live --against previous --changed
     """

@@ -67,7 +67,7 @@ def _over(
     options: Mapping[str, Any],
     questions: Callable[..., Replay] | None,
 ) -> Over:
-    from assistant.replay.methods.choice import ALONE, CAUTIOUS, EVO, FROZEN, OF_DIALOGUES
+    from assistant.replay.methods.choice import ALONE, CAUTIOUS, EVO, FLOWRAG, FROZEN, OF_DIALOGUES
     from assistant.replay.metrics.measures import MEASURES
     from assistant.replay.runs.inputs import read_inputs
     from assistant.replay.runs.replay import Replay
@@ -79,6 +79,9 @@ def _over(
         return (_of_dialogues if alone == OF_DIALOGUES else _of_conversations)(call, plan, options)
     if {EVO, CAUTIOUS}.intersection(kinds):
         _check_judge(call, kinds)
+    if plan.is_by_sets and len(options["named"]) < 2:
+        hint = "Name the sets in their order, as in: vouch replay covidqa friendsqa --method flowrag"
+        raise WrongUsage(f"{FLOWRAG} plays several sets, each a collection", hint=hint)
     streamed = read_inputs(
         options["named"],
         data=options["sets"],

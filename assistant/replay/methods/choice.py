@@ -10,9 +10,10 @@ from stores.base.errors import WrongUsage
 FROZEN = "frozen"  # what all others are compared with
 OF_DIALOGUES = "dual-feedback"  # the one that replies over a knowledge base, and searches nothing
 EVO, CAUTIOUS = "evo", "evo-cautious"  # those that train the judge, which is the frozen one's too
+FLOWRAG = "flowrag"  # the one that takes each set for a collection; all beside it learn when a set ends
 OF_FOLLOW_UPS = "unirag"  # the one that makes follow-ups stand alone, in conversations
 ALONE = {OF_DIALOGUES: "dialogues", OF_FOLLOW_UPS: "conversations"}  # what these play, and nothing beside it
-METHODS = (FROZEN, "luf", EVO, CAUTIOUS, *ALONE)
+METHODS = (FROZEN, "luf", EVO, CAUTIOUS, FLOWRAG, *ALONE)
 # Methods of experiments/, by kind: each raises `WrongUsage` for words behind a colon that it cannot take
 OTHERS: dict[str, Callable[[str], object]] = {}
 

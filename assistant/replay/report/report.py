@@ -14,7 +14,7 @@ from assistant.replay.methods.choice import OF_DIALOGUES as DIALOGUES
 from assistant.replay.metrics.figure_names import FigureName
 from assistant.replay.metrics.figures import Estimate, Played, gains, means
 from assistant.replay.metrics.measures import EVERY, FEWER_IS_BETTER
-from assistant.replay.report.trainings import learns, trainings_of
+from assistant.replay.report.trainings import learns, sequence_of, trainings_of
 from assistant.replay.runs.steps import Steps
 from stores.base.errors import WrongUsage
 
@@ -41,8 +41,13 @@ def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
         "trainings": {
             label: {str(seed): _trainings(runs[label, seed]) for seed in seeds} for label in others
         },
+        "sequences": {
+            label: sequence for label in labels if (sequence := sequence_of([runs[label, s] for s in seeds]))
+        },
         "learning": {
-            label: trainings_of(label, of_label, interval=identity["interval"])
+            label: trainings_of(
+                label, of_label, interval=identity["interval"], by_sets=identity.get("by_sets", False)
+            )
             for label in others
             if learns(label, of_label := [runs[label, seed] for seed in seeds])
         },

@@ -35,8 +35,12 @@ def terminal_lines(report: Mapping[str, Any], *, width: int) -> list[str]:
 
 
 def training_sentences(report: Mapping[str, Any]) -> list[str]:
-    """What came of the trainings, a sentence a method."""
-    return [f"{found['told']}." for found in report["learning"].values()]
+    """What came of the trainings, a sentence a method, and of a sequence of sets."""
+    sequences = report.get("sequences", {}).items()
+    return [
+        *(f"{found['told']}." for found in report["learning"].values()),
+        *(f"{label}: {found['told']}." for label, found in sequences),
+    ]
 
 
 def _table(report: Mapping[str, Any], part: str, measures: Sequence[str], label: str) -> list[str]:

@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,16 @@ class Streamed:
         """The stream of a seed. first: so many of each part."""
         parts = (stream(part, seed=seed, first=first) for part in self.parts)
         return tuple(question for part in parts for question in part)
+
+    def ends(self, *, first: int | None) -> tuple[int, ...]:
+        """After how many questions of the stream each set ends."""
+        return tuple(accumulate(len(part[:first]) for part in self.parts))
+
+    @property
+    def collections(self) -> dict[str, str]:
+        """By how the ids of its passages begin, what a set is called as a collection; none of one set."""
+        places = range(1, len(self.parts) + 1) if len(self.parts) > 1 else ()
+        return {f"{place}/": f"set {place}" for place in places}
 
     def sha256(self) -> str:
         digest = hashlib.sha256()

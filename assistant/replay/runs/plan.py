@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from assistant.replay.methods.choice import FROZEN, MethodChoice
+from assistant.replay.methods.choice import FLOWRAG, FROZEN, MethodChoice
 
 JudgeKind: TypeAlias = Literal["reader", "simulated"]
 
@@ -31,6 +31,11 @@ class ReplayPlan:
         """All methods, the frozen one first."""
         others = tuple(dict.fromkeys(choice for choice in self.methods if choice.kind != FROZEN))
         return (MethodChoice(FROZEN), *others)
+
+    @property
+    def is_by_sets(self) -> bool:
+        """Whether each set is a collection, and methods learn when one has ended."""
+        return any(choice.kind == FLOWRAG for choice in self.methods)
 
 
 def plan_key(identity: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Plays a stream of questions through the pipeline of the chat: answered, scored, then learned from.
 
-    question -> a turn, as in the chat -> measured -> noted -> every U: learned from
+    question -> a turn, as in the chat -> measured -> noted -> every U, or when a set ends: learned from
 
 Each question is a private session of its own, so that none is completed from another or found as somebody's
 own words. A figure of a question hangs on earlier questions only. A run that was killed goes on behind the
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 from agents.base.interfaces import Candidate
 from assistant.replay.methods.method import Asked, Found, Method
@@ -21,6 +22,9 @@ from assistant.replay.storage.data_set_store import Names
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.turns.events import Event, Finished, Searched
 from stores.base.clock import time_by
+from stores.learning.lessons import tells_when_to_end
+
+_FUSED = "fused R@5"
 
 
 class Player:
@@ -35,14 +39,19 @@ class Player:
         names: Names,
         steps: Steps,
         interval: int,
+        ends: Sequence[int] = (),
     ) -> None:
-        """questions: as they are stored. interval: U, questions between two trainings; 0: none."""
+        """questions: as they are stored. interval: U, questions between two trainings; 0: none.
+
+        ends: after how many questions each set ends, where it learns then and not after intervals. Then the
+        questions of all sets so far by which trainings end, and which teach nothing, are searched again.
+        """
         self.assistant = assistant
         self._method = method
         self._questions = questions
         self._names = names
         self._steps = steps
-        self._interval = interval
+        self._interval, self._ends = interval, ends
         self._clock = ReplayClock()
         self._retriever = assistant.search.search_by(method)
 
@@ -60,16 +69,38 @@ class Player:
                 watch(number, len(self._questions))
                 self._clock.at(number)
                 self._steps.note_asked(self.ask(self._questions[number]))
+            if self._ends:
+                self._learn_if_due(len(self._questions))
         watch(len(self._questions), len(self._questions))
 
     def _learn_if_due(self, asked: int) -> None:
         learned = self._steps.learned
         since = learned[-1].after if learned else 0
-        if not self._interval or not asked or asked % self._interval or since == asked:
+        is_due = asked in self._ends if self._ends else self._interval and asked % self._interval == 0
+        if not is_due or since == asked:
             return
         began = time.monotonic()
         facts = self._method.learn([step.judged for step in self._steps.asked[since:asked]])
-        self._steps.note_learned(LearnedStep(asked, facts, time.monotonic() - began))
+        seconds = time.monotonic() - began
+        self._steps.note_learned(LearnedStep(asked, facts, seconds, self._held_out(asked)))
+
+    def _held_out(self, asked: int) -> list[float]:
+        """Of each set so far, fused R@5 of what is held out; 0 where nothing is."""
+        rows = list[float]()
+        for begin, end in zip((0, *self._ends), self._ends, strict=False):
+            if end <= asked:
+                some = [q for q in self._questions[begin:end] if tells_when_to_end(q.text)]
+                found = [hit for question in some if (hit := self._hit(question)) is not None]
+                rows.append(fmean(found) if found else 0.0)
+        return rows
+
+    def _hit(self, question: ReplayQuestion) -> float | None:
+        """Fused R@5 of a question, searched as the method is now; None where nothing answers it."""
+        search = self.assistant.search
+        space = search.spaces.of(self.assistant.stores.journal.user_id(question.user))
+        found = self._method.retrieve(Asked(question.id, question.text), search.search_in(space))
+        fused = self.named(found.candidates)
+        return measured(question, dense=fused, fused=fused, reranked=fused, reply="", tokens=0).get(_FUSED)
 
     def ask(self, question: ReplayQuestion) -> AskedStep:
         """One question, answered and measured."""

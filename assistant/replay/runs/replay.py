@@ -24,10 +24,12 @@ from agents.models.encoders.two_halves import first_half, first_halves, with_fir
 from agents.models.reader_files import SMALL, ReaderDescription
 from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.score_judge import ScoreJudge
+from assistant.learning.recipes.collections.recipe import PROGRAM as OF_COLLECTIONS
 from assistant.learning.recipes.judge.recipe import PROGRAM
 from assistant.learning.training_process import Further
-from assistant.replay.methods.choice import CAUTIOUS, EVO, MethodChoice
+from assistant.replay.methods.choice import CAUTIOUS, EVO, FLOWRAG, MethodChoice
 from assistant.replay.methods.evo import Evo
+from assistant.replay.methods.flowrag import Flowrag
 from assistant.replay.methods.luf import Luf
 from assistant.replay.methods.method import Frozen, Method
 from assistant.replay.methods.simulated_judge import SimulatedJudge, Truth, gold_truth
@@ -114,6 +116,7 @@ class Replay(InFolder):
             "methods": [choice.label for choice in plan.played],
             "judge": judge,
             "interval": plan.interval,
+            **({"by_sets": True} if plan.is_by_sets else {}),
             "seeds": list(plan.seeds),
             "first": plan.first,
             "training": dict(plan.training),
@@ -132,7 +135,7 @@ class Replay(InFolder):
         folder = self._folder / RUNS / run_name(choice.label, seed)
         folder.mkdir(parents=True, exist_ok=True)
         steps = Steps(folder / STEPS)
-        if len(steps.asked) == len(questions):
+        if len(steps.asked) == len(questions) and len(steps.learned) >= len(self._ends):
             return steps
         store = self._store_of_run(folder, watch)
         names = Names.of_store(store)
@@ -160,9 +163,11 @@ class Replay(InFolder):
     def _filled_store(self, watch: Watch) -> Path:
         stores = self._live.cache / "replay-stores"
         stores.mkdir(parents=True, exist_ok=True)
-        place = stores / store_key(self._streamed.passages, self._encoder.version)
+        passages, sets = self._streamed.passages, self._streamed.collections if self.plan.is_by_sets else {}
+        place = stores / store_key(passages, self._encoder.version, sets)
         with FileLock(f"{place}.lock"):
-            return filled(place, self._streamed.passages, self.over, clock=ReplayClock(FILLED_AT), tell=watch)
+            clock = ReplayClock(FILLED_AT)
+            return filled(place, passages, self.over, clock=clock, collections=sets, tell=watch)
 
     # Parts
 
@@ -224,7 +229,13 @@ class Replay(InFolder):
             names=run.names,
             steps=run.steps,
             interval=self.plan.interval,
+            ends=self._ends,
         )
+
+    @property
+    def _ends(self) -> tuple[int, ...]:
+        """After how many questions a method learns; none where it does after intervals."""
+        return self._streamed.ends(first=self.plan.first) if self.plan.is_by_sets else ()
 
     def _method(self, choice: MethodChoice, run: Run, assistant: ReplayAssistant) -> Method:
         """One that has learned nothing yet."""
@@ -232,6 +243,8 @@ class Replay(InFolder):
             is_cautious = choice.kind == CAUTIOUS
             judges = (ReaderJudge(assistant.models.readings), ScoreJudge()) if is_cautious else ()
             return self._evo(run, assistant, judges)
+        if choice.kind == FLOWRAG:
+            return self._flowrag(run, assistant)
         return self._luf(Luf, run, assistant) if choice.kind == "luf" else Frozen()
 
     def _evo(self, run: Run, assistant: ReplayAssistant, judges: Sequence[Judge]) -> Evo:
@@ -243,6 +256,18 @@ class Replay(InFolder):
             users=self._users(run),
             judges=judges,
             use=assistant.models.judge_with,
+            tell=run.progress.trains,
+        )
+
+    def _flowrag(self, run: Run, assistant: ReplayAssistant) -> Flowrag:
+        search, source = assistant.search, self._settings.encoder.source
+        return Flowrag(
+            run.folder / TRAINED,
+            ends=self._ends,
+            training=Further(OF_COLLECTIONS, {"seed": run.seed}, self.plan.threads),
+            vectors=search.adapted_vectors,
+            start=weights_at(source) if source else None,
+            read=lambda made: search.adapted_in(made, self._encoder.version),
             tell=run.progress.trains,
         )
 

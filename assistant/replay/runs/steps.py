@@ -49,6 +49,7 @@ class LearnedStep:
     after: int  # questions
     facts: Mapping[str, Any]  # of the training, as the method tells them
     seconds: float
+    held_out: Sequence[float] = ()  # of each set so far, fused R@5 of what is held out, found by it now
 
 
 class Steps:
@@ -103,7 +104,9 @@ class Steps:
 
     def _take(self, row: Mapping[str, Any]) -> None:
         if row["step"] == _LEARNED:
-            self._learned.append(LearnedStep(row["after"], row["facts"], row["seconds"]))
+            self._learned.append(
+                LearnedStep(row["after"], row["facts"], row["seconds"], row.get("held_out", ()))
+            )
             return
         for told in row["passages"]:
             passage = Passage(**{**told, "created_at": datetime.fromisoformat(told["created_at"])})

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from assistant.library.cutting import cut
 from assistant.library.documents import RECORD_WORDS, PreparedDocument, PreparedPassage
@@ -28,7 +29,7 @@ from stores.base.passages import SHARED, Passage
 
 NAMES = "names.json"  # in a filled store
 _FORM = 2  # of a filled store; another number has all of them filled anew
-_FILLER = "replay"
+_FILLER, _SOURCE = "replay", "replay#"
 
 Tell = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
@@ -62,9 +63,15 @@ class Names:
         return replace(question, gold=frozenset(self.same_as.get(name, name) for name in question.gold))
 
 
-def store_key(passages: Sequence[ReplayPassage], encoder_version: str) -> str:
+def store_key(
+    passages: Sequence[ReplayPassage],
+    encoder_version: str,
+    collections: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Equal for stores that would be filled alike."""
-    digest = hashlib.sha256(json.dumps([_FORM, encoder_version]).encode())
+    digest = hashlib.sha256(
+        json.dumps([_FORM, encoder_version, *([dict(collections)] if collections else [])]).encode()
+    )
     for each in passages:
         row = [each.id, each.title, each.text, each.owner, each.session]
         digest.update(json.dumps(row).encode("utf-8", "replace"))
@@ -77,11 +84,13 @@ def filled(
     assistant_at: Callable[[Path], Assistant],
     *,
     clock: Callable[[], datetime],
+    collections: Mapping[str, str] = MappingProxyType({}),
     tell: Tell = lambda what, done, of: None,
 ) -> Path:
     """`place`, holding a store of these passages; filled unless it was before.
 
     assistant_at: the one whose data directory is a folder, closed here. clock: when it is filled.
+    collections: by how the ids of their passages begin.
     """
     if (place / NAMES).is_file():
         return place
@@ -92,7 +101,9 @@ def filled(
     try:
         with time_by(clock):
             assistant.catch_up()
-            same_as = _fill_shared(assistant, [p for p in passages if p.owner == EVERYBODY], tell)
+            same_as = _fill_shared(
+                assistant, [p for p in passages if p.owner == EVERYBODY], collections, tell
+            )
             messages = _fill_own(assistant, [p for p in passages if p.owner != EVERYBODY], tell)
     finally:
         assistant.close()
@@ -102,7 +113,9 @@ def filled(
     return place
 
 
-def _fill_shared(assistant: Assistant, passages: Sequence[ReplayPassage], tell: Tell) -> dict[str, str]:
+def _fill_shared(
+    assistant: Assistant, passages: Sequence[ReplayPassage], collections: Mapping[str, str], tell: Tell
+) -> dict[str, str]:
     """The stored one's name for each equal passage."""
     first: dict[str, str] = {}
     same_as: dict[str, str] = {}
@@ -116,8 +129,11 @@ def _fill_shared(assistant: Assistant, passages: Sequence[ReplayPassage], tell: 
             yield document
 
     user_id = assistant.stores.journal.user_id(_FILLER)
+    into = {f"{_SOURCE}{begin}": name for begin, name in collections.items()}
     encoded = kept = 0
-    for step in assistant.turns.ingest.run(user_id, SHARED, documents(), summary="a data set to replay"):
+    for step in assistant.turns.ingest.run(
+        user_id, SHARED, documents(), summary="a data set to replay", into=into
+    ):
         encoded = step.passages if isinstance(step, Encoding) else encoded
         kept += isinstance(step, Ingested)
         tell("passages encoded", max(encoded, kept), len(passages))
@@ -128,7 +144,7 @@ def _document(passage: ReplayPassage) -> PreparedDocument:
     title, text = plain_line(passage.title), unwrapped(passage.text)
     parts = cut(text, whole_up_to_words=RECORD_WORDS)
     return PreparedDocument(
-        source=f"replay#{passage.id}",
+        source=f"{_SOURCE}{passage.id}",
         title=title,
         content_hash=hashlib.sha256(f"{title}\0{text}".encode("utf-8", "replace")).hexdigest(),
         passages=tuple(PreparedPassage(title, part) for part in parts),

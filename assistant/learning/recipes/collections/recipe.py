@@ -6,8 +6,10 @@ again the same. What is compared is the whole search, so a collection cannot gai
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from assistant.learning.recipe import Parts, Recipe, Trainable
 from assistant.learning.recipes.retriever.recipe import compared_with_live, judge_probes, lessons_of
 from assistant.learning.training_process import Further
 from assistant.wiring.parts import trained
+from stores.base.errors import EncoderUnavailable
 from stores.learning.kept_lessons import require_kept
 from stores.learning.lessons import Lesson, tells_when_to_end
 from stores.search.encoder_versions import ENCODER_ROLE
@@ -112,9 +115,25 @@ def rows_of(
 
 def lacks(parts: Parts) -> tuple[str, str] | None:
     """Why no collection learns here, and what to do; None where they do."""
-    if parts.given.settings.learning.collections:
-        return None
-    return "collections do not learn", "Set learning.collections to true."
+    if not parts.given.settings.learning.collections:
+        return "collections do not learn", "Set learning.collections to true."
+    with suppress(EncoderUnavailable):  # a round tells that better
+        folder = parts.search.weights_of(parts.stores.encoder_versions.live())
+        if folder is not None and (kind := _kind_of(folder)) != "bert":
+            hint = "Name an encoder like BERT in encoder.source, such as a MiniLM, Contriever or BGE."
+            return f"the encoder is of the kind {kind!r}, and only BERT's take adapters", hint
+    return None
+
+
+def _kind_of(folder: Path) -> str:
+    """Of the network of an encoder's folder, as its configuration says; empty where it does not."""
+    try:
+        modules = folder / "modules.json"
+        first = json.loads(modules.read_text(encoding="utf-8"))[0]["path"] if modules.exists() else ""
+        config = json.loads((folder / first / "config.json").read_text(encoding="utf-8"))
+        return str(config.get("model_type", ""))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return ""
 
 
 COLLECTIONS = Recipe(
