@@ -27,7 +27,7 @@ MOST_LINES = {
     "training": 5960,  # 100 more: questions with known answers, more sets to measure on
     "experiments": 5290,  # 2,260 more: adapters for collections, FlowRAG as printed, beside others
     "benchmarks": 14920,  # 470 more: what a chat model is sent; what collections that learn cost
-    "tests": 66220,  # 3,100 more: judges, a vote, collections, their adapters, FlowRAG as printed and replayed
+    "tests": 66220,  # 3,100 more: judges, a vote, collections and their adapters, FlowRAG replayed
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 
