@@ -230,12 +230,14 @@ class ScriptedServer:
         models: Sequence[str] | None = ("scripted",),  # None: the list is not to be had
         about_models: Mapping[str, Any] | None = None,  # what the list says of each, such as max_model_len
         log_probability: Callable[[int], float] | None = None,  # of a byte, wherever it stands
+        tells: Mapping[str, object] | None = None,  # what stands at further addresses, such as /props
     ) -> None:
         self._script = deque(script)
         self._then = then
         self.models = models
         self.about_models = dict(about_models or {})
         self.log_probability = log_probability
+        self.tells = dict(tells or {})
         self.beside: list[tuple[str, dict[str, Any]]] = []  # paths and bodies of what was no chat request
         self.requests: list[Request] = []
         self.disconnects = 0  # replies that the client did not wait for
@@ -318,7 +320,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         models = self.server.scripted.models
         call = Call(Request({}, {}, time.monotonic()), self)
-        if self.path != "/v1/models" or models is None:
+        if self.path in self.server.scripted.tells:
+            call.send_json(200, self.server.scripted.tells[self.path])
+        elif self.path != "/v1/models" or models is None:
             call.send_json(404, {"error": {"message": "Not Found"}})
         else:
             about = {"object": "model", "created": 0, "owned_by": "test"} | self.server.scripted.about_models
@@ -346,6 +350,8 @@ class _Handler(BaseHTTPRequestHandler):
                 for b in body["prompt"]
             ]
             call.send_json(200, {"choices": [{"text": "", "prompt_logprobs": [None, *places[1:]]}]})
+        elif self.path in scripted.tells:
+            call.send_json(200, scripted.tells[self.path])
         else:
             call.send_json(404, {"error": {"message": "Not Found"}})
 

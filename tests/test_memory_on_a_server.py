@@ -89,7 +89,7 @@ def test_a_fact_is_weighed_by_the_model_and_its_receipt_tells_how(vouch: Vouch, 
 def test_a_chat_goes_on_while_its_memory_waits_and_pending_tells_why(
     vouch: Vouch, model: MemoryModel, server: ScriptedServer
 ) -> None:
-    vouch.use_server(server.base_url, "timeout_seconds = 4\n")
+    vouch.use_server(server.base_url, "timeout_seconds = 4\nfirst_word_seconds = 4\n")
     model.memory_behaves, model.claims = hangs(), [stated(LOCKER)]
     told = vouch.chat(LOCKER, QUESTION)
     assert told.count("Assistant: I see.") == 2
@@ -218,7 +218,8 @@ def test_a_failure_leaves_the_answer_and_delays_what_is_learned(
     unserved: House, model: MemoryModel, server: ScriptedServer, failure: str
 ) -> None:
     house = unserved
-    house.use_server(server.base_url, timeout_seconds=4.0 if failure == "silent" else 60.0)
+    seconds = 4.0 if failure == "silent" else 60.0
+    house.use_server(server.base_url, timeout_seconds=seconds, first_word_seconds=seconds)
     model.memory_behaves, reason = FAILURES[failure]
     model.claims = [stated(LOCKER)]
     assert house.say(LOCKER) == "I see."

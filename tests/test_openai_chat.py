@@ -66,7 +66,7 @@ MakeChat = Callable[..., OpenAIChat]
 
 @pytest.fixture(autouse=True)
 def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr("agents.backends.openai_failures.FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -396,8 +396,7 @@ async def test_the_pause_that_the_server_asks_for_is_kept(make_chat: MakeChat) -
 
 
 async def test_pauses_grow(make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.1)
-    monkeypatch.setattr("openai._base_client.random", lambda: 0.0)  # no jitter
+    monkeypatch.setattr("agents.backends.openai_failures.FIRST_PAUSE", 0.1)
     with ScriptedServer([refuses(500, "oops")] * 3 + [says("Lima")]) as server:
         await read(make_chat(server.base_url, max_retries=3))
         times = [request.at_seconds for request in server.requests]
@@ -445,16 +444,43 @@ async def test_a_server_that_is_not_there_is_unreachable(make_chat: MakeChat) ->
 
 async def test_a_server_that_does_not_answer_in_time_is_unreachable(make_chat: MakeChat) -> None:
     with ScriptedServer(then=hangs()) as server:
-        error = await failure(
-            make_chat(server.base_url, timeout_seconds=0.2, max_retries=1), ModelUnreachable
-        )
-        assert await asyncio.to_thread(server.wait_for_requests, 2)
+        error = await failure(make_chat(server.base_url, first_word_seconds=0.2), ModelUnreachable)
+        assert len(server.requests) == 1
     assert "0.2 seconds" in str(error)
+    assert "model.first_word_seconds" in error.hint
+
+
+async def test_a_first_word_may_take_longer_than_the_next_ones(make_chat: MakeChat) -> None:
+    def loads_first(call: Call) -> None:
+        call.pause(0.4)
+        says("Li", "ma")(call)
+
+    with ScriptedServer([loads_first, hangs(after=["Li"])]) as server:
+        chat = make_chat(server.base_url, timeout_seconds=0.2, first_word_seconds=60.0)
+        assert await read(chat) == ["Li", "ma"]
+        error = await failure(chat, ReplyCut)
+    assert "nothing more came for 0.2 seconds" in str(error)
+
+
+async def test_a_server_that_is_gone_is_asked_once_more_at_most(make_chat: MakeChat) -> None:
+    began = time.monotonic()
+    await failure(make_chat(unused_url(), max_retries=4), ModelUnreachable)
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(("status", "code"), [(402, None), (429, "insufficient_quota")])
+async def test_a_key_without_credit_is_refused_at_once(
+    make_chat: MakeChat, status: int, code: str | None
+) -> None:
+    with ScriptedServer(then=refuses(status, "You exceeded your current quota", code=code)) as server:
+        error = await failure(make_chat(server.base_url, max_retries=4), ModelRefused)
+        assert len(server.requests) == 1
+    assert "You exceeded your current quota" in str(error)
 
 
 async def test_a_stream_that_opens_and_says_nothing_is_unreachable(make_chat: MakeChat) -> None:
     with ScriptedServer(then=hangs(after=[""])) as server:
-        await failure(make_chat(server.base_url, timeout_seconds=0.2), ModelUnreachable)
+        await failure(make_chat(server.base_url, first_word_seconds=0.2), ModelUnreachable)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:port/v1", "http://[::1/v1", "127.0.0.1:8000/v1", ""])
@@ -552,7 +578,7 @@ async def test_a_key_that_the_stream_repeats_is_in_no_error(make_chat: MakeChat)
 async def test_a_password_in_the_address_is_in_no_error(make_chat: MakeChat, behaviour: Behaviour) -> None:
     with ScriptedServer(then=behaviour) as server:
         url = server.base_url.replace("http://", "http://someone:hunter2@")
-        error = await failure_of_any_kind(make_chat(url, timeout_seconds=0.2, max_retries=0))
+        error = await failure_of_any_kind(make_chat(url, first_word_seconds=0.2, max_retries=0))
         assert server.base_url in str(error)
     assert_nowhere("hunter2", error)
 
@@ -768,7 +794,7 @@ async def test_a_reply_too_long_to_be_repaired_is_malformed(make_chat: MakeChat)
         (refuses(400, "maximum context length"), ContextTooLong, 1),
         (refuses(400, "no"), ModelRefused, 2),  # it might have been the response_format
         (refuses(429, "no"), ModelBusy, 3),
-        (SILENCE, ModelUnreachable, 3),
+        (SILENCE, ModelUnreachable, 1),
         (cuts(), ModelUnreachable, 3),
     ],
     ids=["401", "404", "too long", "400", "429", "silence", "cut"],
@@ -777,7 +803,7 @@ async def test_a_structured_reply_fails_as_a_streamed_one_does(
     make_chat: MakeChat, behaviour: Behaviour, kind: type[ModelError], requests: int
 ) -> None:
     with ScriptedServer(then=behaviour) as server:
-        chat = make_chat(server.base_url, timeout_seconds=0.2 if behaviour is SILENCE else 60.0)
+        chat = make_chat(server.base_url, first_word_seconds=0.2 if behaviour is SILENCE else 60.0)
         with pytest.raises(kind):
             await chat.structured(QUESTION, CITY)
         assert await asyncio.to_thread(server.wait_for_requests, requests)
@@ -858,6 +884,74 @@ async def test_the_length_is_known_also_after_a_message_was_too_long(make_chat: 
         chat = make_chat(server.base_url)
         await failure(chat, ContextTooLong)
     assert chat.context_tokens == 4096
+
+
+OLLAMA = {
+    "/api/ps": {"models": []},
+    "/api/show": {"parameters": 'stop "x"', "model_info": {"qwen3.context_length": 40960}},
+}
+
+
+@pytest.mark.parametrize(
+    ("owner", "tells", "length"),
+    [
+        ("llamacpp", {"/props": {"default_generation_settings": {"n_ctx": 4096}}}, 4096),
+        ("llamacpp", {}, 8192),  # it does not tell
+        ("library", OLLAMA, 4096),  # as Ollama does without being told otherwise
+        ("library", OLLAMA | {"/api/show": {"parameters": "num_ctx 16384"}}, 16384),
+        ("library", {"/api/ps": {"models": [{"name": "scripted", "context_length": 2048}]}}, 2048),
+        ("library", {"/api/ps": [], "/api/show": None}, 4096),
+    ],
+)
+async def test_the_length_is_asked_for_before_the_first_reply_by_the_kind_of_server(
+    make_chat: MakeChat, tmp_path: Path, owner: str, tells: dict[str, object], length: int
+) -> None:
+    habits = KnownHabits(tmp_path / "servers.json")
+    with ScriptedServer(then=says("Lima"), about_models={"owned_by": owner}, tells=tells) as server:
+        chat = make_chat(server.base_url, habits=habits)
+        await chat.get_ready()
+        assert chat.context_tokens == length
+        assert server.requests == []
+        assert make_chat(server.base_url, habits=habits).context_tokens == length  # it is kept
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        refuses(400, "This model's maximum context length is 4,096 tokens, and you asked for more."),
+        answers_json(400, {"error": {"message": "exceeds the available context size", "n_ctx": 4096}}),
+    ],
+)
+async def test_a_refusal_tells_the_length(make_chat: MakeChat, refusal: Behaviour) -> None:
+    with ScriptedServer([refusal]) as server:
+        chat = make_chat(server.base_url)
+        await failure(chat, ContextTooLong)
+    assert chat.context_tokens == 4096
+
+
+async def test_how_many_tokens_a_text_has_is_learned_from_what_the_server_counts(
+    make_chat: MakeChat,
+) -> None:
+    text = "an ordinary English text about something or other " * 40
+
+    def counts(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({"content": "Lima"})
+        call.send_delta({}, "stop")
+        usage = {"prompt_tokens": len(text) // 5, "completion_tokens": 1}
+        call.send_data(
+            json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        )
+        call.send_data("[DONE]")
+        call.close_stream()
+
+    with ScriptedServer(then=counts) as server:
+        chat = make_chat(server.base_url, context_tokens=9_000, counts_tokens=True)
+        before = chat.count_tokens(text)
+        for _ in range(30):
+            async for _piece in chat.stream(ReplyRequest((ChatMessage("user", text),))):
+                pass
+    assert len(text) // 5 <= chat.count_tokens(text) < 0.8 * before
 
 
 # Choices

@@ -21,7 +21,7 @@ from agents.answering.memory_orders import answered_order
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
-from agents.base.quoting_only import NOTED, QuotingOnly
+from agents.base.quoting_only import NOTED, NOTHING_FOUND, QuotingOnly
 from agents.base.sentences import sentences
 from agents.languages.message_sorting import MessageSorter, MessageSorting
 from agents.languages.signs import Languages
@@ -30,7 +30,6 @@ from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
 from stores.base.clock import now
 
-NOTHING_FOUND = "I found nothing about that."
 NOT_SURE = "I am not sure. The nearest I have:"
 NOT_TOLD = "I know nothing about that. The nearest I have:"
 YOU_TOLD = "You told me, newest first:"

@@ -13,15 +13,17 @@ Importing `openai` takes a second, so it waits for the first request.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
-from agents.backends.openai_failures import ServerFailures
+from agents.backends.openai_failures import ServerFailures, context_length, wait_before
 from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
 from agents.backends.openai_wire import (
     ListedModel,
@@ -33,6 +35,7 @@ from agents.backends.openai_wire import (
     read_message,
     read_score,
     split_credentials,
+    told_length,
     well_formed,
 )
 from agents.backends.structured_replies import (
@@ -65,13 +68,17 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
+_Chunk = TypeVar("_Chunk")
 _ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
     f"X-Stainless-{part}"
     for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
 _NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
-_USUAL_CONTEXT_TOKENS = 8192  # assumed where neither the settings nor the server say
+_USUAL_HERE, _USUAL_ELSEWHERE = 8_192, 32_768  # tokens, assumed where neither settings nor server say
+_TELLING = 0.05  # by which the share of tokens has to differ to be written down anew
+_STRUCTURED = 4_096  # tokens of a reply that nobody reads while it is written, at most
+_READY_SECONDS = 1.0  # that a first reply waits for the length of the context
 _CORRECT_PROXY = "Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY."
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 
@@ -79,11 +86,12 @@ _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 class OpenAIChat:
     """Writes replies with one model of one server.
 
-    timeout_seconds: the longest wait to connect, and between two pieces of a reply.
+    timeout_seconds: the longest wait to connect, and between two pieces of a reply. first_word_seconds: until
+        the first piece, which a model that is loaded first may take long for.
     max_retries: further tries after a rate limit, a failure of the server or no connection, each
         after a longer pause or the one the server asks for; never once a piece has arrived.
     context_tokens: what the model can read and write at once; 0 takes the server's word, which is asked for
-        after the first reply; until then, and where it says nothing, 8,192.
+        before the first reply; where it says nothing, 8,192 on this machine and 32,768 elsewhere.
     max_tokens, temperature: None leaves them to the server.
     parameters: further ones of a request, by the protocol's names, such as top_p.
     headers: further ones of each request.
@@ -99,6 +107,7 @@ class OpenAIChat:
         model: str,
         api_key: str = "",
         timeout_seconds: float = 60.0,
+        first_word_seconds: float = 600.0,
         max_retries: int = 2,
         max_tokens: int | None = None,
         temperature: float | None = None,
@@ -111,7 +120,7 @@ class OpenAIChat:
         self._base_url = base_url
         self._model = model
         self._api_key = api_key.strip()
-        self._timeout_seconds = timeout_seconds
+        self._timeout_seconds, self._first_word_seconds = timeout_seconds, first_word_seconds
         self._max_retries = max_retries
         self._max_tokens = max_tokens
         self._temperature = temperature
@@ -125,6 +134,7 @@ class OpenAIChat:
             has_key=bool(self._api_key),
             secrets=[secret for secret in (self._api_key, *in_address, *sent) if secret],
             timeout_seconds=timeout_seconds,
+            first_word_seconds=first_word_seconds,
             models=self._models,
         )
         self._counts = counts_tokens
@@ -132,11 +142,12 @@ class OpenAIChat:
         self._client: openai.AsyncOpenAI | None = None
         self._known_habits = habits or KnownHabits(None)
         self._habits: Habits | None = None  # read with the first request
+        self._kept_share = 0.0  # of tokens, as it was written down last
         self._has_log_probabilities = True  # until it refused them once
         self._given_context_tokens = context_tokens
         self._listed: ListedModel | None = None
         self._looking_up = asyncio.Lock()
-        self._in_background: asyncio.Task[ListedModel] | None = None  # looks the model up
+        self._in_background: asyncio.Task[None] | None = None  # looks the model up, once
 
     @property
     def name(self) -> str:
@@ -149,12 +160,17 @@ class OpenAIChat:
 
     @property
     def context_tokens(self) -> int:
-        told = self._listed.context_tokens if self._listed else 0
-        return self._given_context_tokens or told or _USUAL_CONTEXT_TOKENS
+        known = self._given_context_tokens or self._current_habits().context_tokens
+        return known or (_USUAL_HERE if is_on_this_machine(self._base_url) else _USUAL_ELSEWHERE)
 
     def count_tokens(self, text: str) -> int:
-        """A high estimate: a server's tokenizer is not at hand."""
-        return estimated_tokens(text)
+        """An estimate, by the share that the server's own counts were of it before."""
+        return math.ceil(estimated_tokens(text) * self._current_habits().tokens_share)
+
+    async def get_ready(self) -> None:
+        """Asks the server for the length of its context where that is not known; waits a second at most."""
+        if not self._given_context_tokens and not self._current_habits().context_tokens:
+            await asyncio.wait([self._look_up()], timeout=_READY_SECONDS)
 
     async def model_names(self) -> list[str]:
         """What the server lists, in its order; empty when it does not tell."""
@@ -181,30 +197,67 @@ class OpenAIChat:
         except openai.APIError as error:
             explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
-                await self._listed_model()
+                await self._learn_length(context_length(error))
             raise explained from None  # its cause may quote the key
 
         has_begun = False
         finish: str | None = None
         async with chunks:  # left in any way, cancelled too, it closes the connection
             try:
-                async for chunk in chunks:
+                async for chunk in self._in_time(chunks):
                     pieces, finish = read_chunk(chunk)
                     for piece in pieces:
                         has_begun = True
                         yield piece
                     if finish is not None:
                         break
-            except (openai.APIError, ValueError) as error:  # ValueError: not JSON, or not UTF-8
+            except (openai.APIError, ValueError, TimeoutError) as error:  # ValueError: not JSON, or not UTF-8
                 raise self._failures.broken_off(error, has_begun=has_begun) from None
             if finish is not None:
-                self.used += counted_tokens(chunk) or await read_last_words(chunks)
+                used = counted_tokens(chunk) or await read_last_words(chunks)
+                self.used += used
+                self._learn_share(request.messages, used.sent)
         self._failures.check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
-        if not self._given_context_tokens and self._listed is None and self._in_background is None:
-            # once, and when the reply is there: the next turn knows it, and this one does not wait for it
-            self._in_background = asyncio.create_task(self._listed_model())
+        if not self._given_context_tokens and not self._current_habits().context_tokens:
+            self._look_up()  # the next turn knows it
+
+    async def _in_time(self, chunks: AsyncIterator[_Chunk]) -> AsyncIterator[_Chunk]:
+        """The same. Raises TimeoutError where nothing more comes for long; the first wait is the client's."""
+        seconds: float | None = None
+        while True:
+            async with asyncio.timeout(seconds):
+                try:
+                    chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    return
+            yield chunk
+            pieces, _ = read_chunk(chunk)
+            seconds = self._timeout_seconds if pieces else seconds
+
+    def _look_up(self) -> asyncio.Task[None]:
+        if self._in_background is None:
+            self._in_background = asyncio.create_task(self._learn_length())
+        return self._in_background
+
+    async def _learn_length(self, told: int = 0) -> None:
+        """Keeps how long the context is. told: by a refusal; 0: the server is asked."""
+        if not told:
+            listed = await self._listed_model()
+            client = (await self._connected()).with_options(max_retries=0, timeout=_LISTING_SECONDS)
+            root = self._base_url.rstrip("/").removesuffix("/v1")
+            told = await told_length(client, root, self._model, listed)
+        if told and told != self._current_habits().context_tokens:
+            self._learn(replace(self._current_habits(), context_tokens=told))
+
+    def _learn_share(self, messages: Sequence[ChatMessage], sent: int) -> None:
+        """Keeps which share of the estimate the server counted."""
+        estimated = sum(estimated_tokens(message.content) for message in messages)
+        if (habits := self._current_habits().counted(estimated, sent)) is not None:
+            self._habits = habits
+            if abs(habits.tokens_share - self._kept_share) >= _TELLING:
+                self._learn(habits)
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
@@ -361,7 +414,9 @@ class OpenAIChat:
             habits = self._current_habits()
             counting = {"include_usage": True} if self._counts and more.get("stream") else None
             asked_for = {
-                habits.limit: self._max_tokens,
+                habits.limit: self._max_tokens
+                if more.get("stream")
+                else _least(self._max_tokens, _STRUCTURED),
                 "temperature": self._temperature,
                 "stream_options": counting,
                 **self._parameters,
@@ -372,11 +427,14 @@ class OpenAIChat:
                 if value is not None and name not in habits.left_out
             }
             try:
-                answer = await client.chat.completions.create(
-                    model=self._model,
-                    messages=as_sent(messages, instructions=habits.instructions),
-                    stream=bool(more.get("stream")),
-                    extra_body={**set_by_user, **{n: v for n, v in more.items() if n != "stream"}},
+                answer = await self._trying_again(
+                    partial(
+                        client.chat.completions.create,
+                        model=self._model,
+                        messages=as_sent(messages, instructions=habits.instructions),
+                        stream=bool(more.get("stream")),
+                        extra_body={**set_by_user, **{n: v for n, v in more.items() if n != "stream"}},
+                    )
                 )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 adapted = self._failures.adapted(error, habits, set_by_user)
@@ -389,6 +447,20 @@ class OpenAIChat:
                 return answer
         raise AssertionError("the last try returns or raises")
 
+    async def _trying_again(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """What one request returns, after pauses where it is of use to send it once more."""
+        import openai
+
+        for tries in range(self._max_retries + 1):
+            try:
+                return await ask()
+            except openai.APIError as error:
+                seconds = wait_before(error, tries)
+                if seconds is None or tries == self._max_retries:
+                    raise
+            await asyncio.sleep(seconds)
+        raise AssertionError("the last try returns or raises")
+
     def _current_habits(self) -> Habits:
         if self._habits is None:
             self._habits = self._known_habits.of(self._server, self._model)
@@ -396,6 +468,7 @@ class OpenAIChat:
 
     def _learn(self, habits: Habits) -> None:
         self._habits = habits
+        self._kept_share = habits.tokens_share
         self._known_habits.learn(self._server, self._model, habits)
 
     async def _connected(self) -> openai.AsyncOpenAI:
@@ -420,8 +493,8 @@ class OpenAIChat:
             client = openai.AsyncOpenAI(
                 base_url=self._base_url,
                 api_key=self._api_key or _NO_KEY,
-                timeout=self._timeout_seconds,
-                max_retries=self._max_retries,
+                timeout=httpx2.Timeout(self._first_word_seconds, connect=self._timeout_seconds),
+                max_retries=0,
                 default_headers={**dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit), **self._headers},  # type: ignore[arg-type]
                 http_client=_http_client(self._base_url),
             )
@@ -448,6 +521,19 @@ class OpenAIChat:
         client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
         _ = client.chat.completions  # imported on first use: 60 ms
         return client
+
+
+def _least(one: int | None, other: int) -> int:
+    return other if one is None else min(one, other)
+
+
+def is_on_this_machine(base_url: str) -> bool:
+    """Whether an address leads to a server of this machine."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # another name
+        return False
 
 
 def _is_readable(url: str) -> bool:

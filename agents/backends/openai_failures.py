@@ -6,6 +6,7 @@ No error here holds the key, a password of the address, or a server's words unpr
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from email.utils import mktime_tz, parsedate_tz
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     import openai
 
 _MODELS_LISTED = 5
+FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds until a server is asked again that does not say when
+_LONGEST_ASKED = 60.0  # seconds that a server may ask to wait for
+_RECONNECTED = 1  # further tries of a server that is not there
+_SPENT = ("insufficient_quota", "billing_hard_limit_reached", "credit_balance_too_low")
+_LENGTH = re.compile(r"context (?:length|window|size)\D{0,40}(\d{1,3}(?:,\d{3})+|\d{3,8})", re.IGNORECASE)
 _TOO_LONG = ("context length", "context window", "context size", "too long", "too many tokens")
 
 
@@ -43,6 +49,7 @@ class ServerFailures:
         has_key: bool,
         secrets: Sequence[str],
         timeout_seconds: float,
+        first_word_seconds: float,
         models: Callable[[], Awaitable[Sequence[object]]],
     ) -> None:
         """server: as it may be shown. secrets: are never shown. models: the server's list of them."""
@@ -50,7 +57,7 @@ class ServerFailures:
         self._server = server
         self._has_key = has_key
         self._secrets = tuple(secrets)
-        self._timeout_seconds = timeout_seconds
+        self._timeout_seconds, self._first_word_seconds = timeout_seconds, first_word_seconds
         self._models = models
 
     async def explained(self, error: openai.APIError | ValueError) -> ModelError:
@@ -79,6 +86,11 @@ class ServerFailures:
 
     async def _explained_status(self, error: openai.APIStatusError) -> ModelError:
         status, words = error.status_code, self._server_words(error)
+        if status == 402 or _is_spent(error):
+            return ModelRefused(
+                f"{self._server} answers no more requests with this key (HTTP {status}): {words}",
+                hint="Add credit there, or choose another model: /model, or model.name.",
+            )
         if status == 401:  # without the server's words: OpenAI's repeat part of the key
             return WrongKey(
                 f"{self._server} does not accept the key"
@@ -109,11 +121,13 @@ class ServerFailures:
             hint="Check the model's name and settings against what the server says.",
         )
 
-    def broken_off(self, error: openai.APIError | ValueError, *, has_begun: bool) -> ModelError:
+    def broken_off(
+        self, error: openai.APIError | ValueError | TimeoutError, *, has_begun: bool
+    ) -> ModelError:
         """What became of a reply whose stream failed."""
         import openai
 
-        if isinstance(error, openai.APITimeoutError):
+        if isinstance(error, (openai.APITimeoutError, TimeoutError)):
             if not has_begun:
                 return self._no_answer()
             what = f"nothing more came for {self._timeout_seconds:g} seconds"
@@ -162,8 +176,8 @@ class ServerFailures:
 
     def _no_answer(self) -> ModelUnreachable:
         return ModelUnreachable(
-            f"{self._server} did not answer within {self._timeout_seconds:g} seconds",
-            hint="Check that the server is well, or allow it more time.",
+            f"{self._server} did not answer within {self._first_word_seconds:g} seconds",
+            hint="Check that the server is well, or allow it more time: model.first_word_seconds.",
         )
 
     def _too_long(self, words: str) -> ContextTooLong:
@@ -194,6 +208,45 @@ class ServerFailures:
 
 def _is_too_long(error: openai.APIError, words: str) -> bool:
     return error.code == "context_length_exceeded" or any(sign in words.lower() for sign in _TOO_LONG)
+
+
+def wait_before(error: openai.APIError, tries: int) -> float | None:
+    """Seconds until a request may be sent once more; None where that is of no use.
+
+    tries: those before. A server that is gone is tried once more; one that was silent for long is not, nor is
+    one whose key, credit or request is refused.
+    """
+    import openai
+
+    longer = float(min(_LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
+    if isinstance(error, openai.APITimeoutError):
+        return None
+    if isinstance(error, openai.APIConnectionError):
+        is_gone = type(error.__cause__).__name__ == "ConnectError"
+        return longer if tries < _RECONNECTED or not is_gone else None
+    if not isinstance(error, openai.APIStatusError) or _is_spent(error):
+        return None
+    if error.status_code not in (408, 409, 429) and error.status_code < 500:
+        return None
+    asked = _retry_after_seconds(error.response.headers)
+    return longer if asked is None else asked if asked <= _LONGEST_ASKED else None
+
+
+def context_length(error: openai.APIError) -> int:
+    """The length that a server tells as it refuses what is too long; 0 where it tells none."""
+    body: object = error.body
+    while isinstance(body, Mapping):
+        told = body.get("n_ctx")
+        if isinstance(told, int) and not isinstance(told, bool) and told > 0:
+            return told
+        body = body.get("error")
+    found = _LENGTH.search(str(error.message))
+    return int(found[1].replace(",", "")) if found else 0
+
+
+def _is_spent(error: openai.APIStatusError) -> bool:
+    """Whether the key has no credit left: to ask again is of no use."""
+    return error.code in _SPENT or error.type in _SPENT
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:

@@ -19,6 +19,10 @@ MOST_ADAPTED = 6  # times that one request is put anew
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _MOST_BYTES = 1_000_000  # of the file
+_MOST_TOKENS = 100_000_000
+_LEAST_SHARE, _MOST_SHARE = 0.4, 2.0
+_SPARE = 1.1  # by which a share is taken to be larger than it was counted
+_SURE_FROM = 200  # tokens, from which on a count tells the share
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Habits:
     left_out: tuple[str, ...] = ()
     limit: str = "max_tokens"  # how the length of a reply is called
     instructions: str = "system"  # the role that they have; "user": they stand before the first message
+    context_tokens: int = 0  # that it can read and write at once; 0: not known
+    tokens_share: float = 1.0  # of the tokens that `estimated_tokens` gives, those that it counts
 
     def adapted(self, words: str, parameter: str, sent: Collection[str]) -> Habits | None:
         """What a refusal asks for; None where it names nothing that could be put otherwise.
@@ -47,6 +53,18 @@ class Habits:
             return replace(self, instructions="developer" if is_developer else "user")
         return None
 
+    def counted(self, estimated: int, tokens: int) -> Habits | None:
+        """With the share that one request tells; None where it tells nothing.
+
+        A larger share counts at once, a smaller one by a fifth: one text has more tokens than another.
+        """
+        if estimated < _SURE_FROM or tokens <= 0:
+            return None
+        share = min(_MOST_SHARE, max(_LEAST_SHARE, _SPARE * tokens / estimated))
+        if share < self.tokens_share:
+            share = self.tokens_share + (share - self.tokens_share) / 5
+        return replace(self, tokens_share=share)
+
 
 class KnownHabits:
     """The habits of servers, in a file of one object; what cannot be read or written is learned again."""
@@ -61,7 +79,9 @@ class KnownHabits:
         with suppress(TypeError, ValueError):
             known = Habits(**found) if isinstance(found, dict) else Habits()
             is_text = all(isinstance(name, str) for name in known.left_out)
-            if is_text and known.limit in _LIMITS and known.instructions in ("system", "developer", "user"):
+            is_known = known.limit in _LIMITS and known.instructions in ("system", "developer", "user")
+            is_length = isinstance(known.context_tokens, int) and 0 <= known.context_tokens < _MOST_TOKENS
+            if is_text and is_known and is_length and _LEAST_SHARE <= known.tokens_share <= _MOST_SHARE:
                 return replace(known, left_out=tuple(known.left_out))
         return Habits()
 

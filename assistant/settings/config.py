@@ -85,7 +85,8 @@ class ModelSettings:
     name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
     path: str = ""  # of the GGUF file that llama.cpp runs
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
-    timeout_seconds: float = 60.0  # without a word from the server, and while a model of a file loads
+    timeout_seconds: float = 60.0  # without a further word from the server, and while a model of a file loads
+    first_word_seconds: float = 600.0  # until a server's first word: it may load its model first
     retries: int = 4  # after the first try
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
@@ -150,6 +151,12 @@ class ModelSettings:
             ),
             ("model.key_file", HIDDEN, absolute or not self.key_file, "a path from / or ~/, and no key"),
             ("model.timeout_seconds", self.timeout_seconds, 0 < self.timeout_seconds < 1e6, "above 0"),
+            (
+                "model.first_word_seconds",
+                self.first_word_seconds,
+                0 < self.first_word_seconds < 1e6,
+                "above 0",
+            ),
             ("model.retries", self.retries, 0 <= self.retries <= 100, "between 0 and 100"),
             ("model.max_tokens", self.max_tokens, self.max_tokens >= 1, "1 or more"),
             (
