@@ -92,7 +92,7 @@ async def test_the_reference_numbers_of_a_quotation_are_no_citations(reference: 
     sources = (source(1, LUNCH), source(2, text))
     citations = Citations(sources)
     pieces = [piece async for piece in model.stream(ReplyRequest((), QUESTION, QUESTION, sources))]
-    shown = "".join([*map(citations.feed, pieces), citations.rest()])
+    shown = "".join(map(citations.feed, pieces))
     assert shown == f"“{text}” [1]"
     assert (citations.cited_as_shown, citations.invented) == ([1], [])
 

@@ -35,7 +35,7 @@ def test_plain_mode_tells_below_the_answer_and_in_why(tmp_path: Path) -> None:
     with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
         told, _ = talk(assistant, QUESTION, "/why", QUESTION, "/why")
     answered, why, again, why_again = told.split("You: ")[1:]
-    assert "At ten [1], or nine [7?]." in answered
+    assert "At ten [1], or nine [7]." in answered
     assert answered.rstrip().endswith("(1 citation names no passage: [7])")
     assert "1 citation names no passage: [7]\n" in why
     assert "no passage" not in again + why_again

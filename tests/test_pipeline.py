@@ -24,6 +24,7 @@ from assistant.turns.pipeline import TurnPipeline
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
 from stores.conversation.journal import Journal
+from stores.conversation.sessions import Sessions
 from stores.database.database import Database
 from stores.memory.catalogue import Catalogue
 from stores.memory.documents import NewDocument, NewPassage, StoredDocuments
@@ -51,7 +52,7 @@ class House:
             {"The room opens at ten.": (1, 0, 0, 0), "When does the room open?": (1, 0, 0, 0)}
         )
         self.database = Database.at(folder)
-        self.journal = Journal(self.database)
+        self.journal, self.sessions = Journal(self.database), Sessions(self.database)
         self.stored_documents = StoredDocuments(self.database)
         self.catalogue = Catalogue(self.database)
         shared_index = SharedIndex(
@@ -74,7 +75,7 @@ class House:
         retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
         searching = Searching(encoder, self.spaces, retriever, self.indexer, shared_index)
         self.chat = FakeChat(reply, name="scripted", context_tokens=context_tokens)
-        memory = MemoryTalk(
+        self.memory = MemoryTalk(
             self.journal,
             augmenter=augmenter or QueryAugmenter(),
             reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
@@ -86,7 +87,7 @@ class House:
         self.pipeline = TurnPipeline(
             journal=self.journal,
             searching=lambda: searching,
-            memory=memory,
+            memory=self.memory,
             responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: text.split("\n\n"),
             documents_called=lambda user_id, name: versions_called(name),
@@ -260,7 +261,7 @@ async def test_a_follow_up_is_searched_with_what_was_asked_before_and_answered_a
     await house.say("When does the room open on Mondays?")
     searched = (await house.say("and on Sundays?"))[1]
     assert isinstance(searched, Searched)
-    assert searched.query.text == "and on Sundays? (after: When does the room open on Mondays?)"
+    assert searched.query.text == "and on Sundays? (after: When does the room open on Mondays? At ten .)"
     assert house.chat.requests[-1].message == "and on Sundays?"
 
 
@@ -405,7 +406,9 @@ async def test_where_the_model_runs_is_kept_with_the_turn(house: House) -> None:
 
 async def test_what_did_not_fit_is_told_and_kept_with_the_turn(tmp_path: Path) -> None:
     house = House(tmp_path, ten, context_tokens=256)
-    house.share("The room opens at ten. " + "And so on. " * 100)
+    long = "The room opens at ten. " + "And so on. " * 100
+    house.encoder._known = {**house.encoder._known, long: (1, 0, 0, 0)}
+    house.share(long)
     events = await house.say("When does the room open?")
     chosen, finished = events[2], events[-1]
     assert isinstance(chosen, Chosen)
@@ -428,7 +431,7 @@ async def test_an_earlier_turn_that_did_not_fit_is_named_by_its_id(tmp_path: Pat
     chosen = (await house.say("Where is the door?"))[2]
     assert isinstance(first, Accepted)
     assert isinstance(chosen, Chosen)
-    assert [(entry.kind, entry.id) for entry in chosen.left_out] == [("turn", first.turn_id)]
+    assert ("turn", first.turn_id) in [(entry.kind, entry.id) for entry in chosen.left_out]
 
 
 async def test_a_message_that_cannot_fit_fails_before_the_model_is_asked(tmp_path: Path) -> None:

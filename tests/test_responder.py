@@ -17,7 +17,7 @@ from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
 from agents.prompts import answer
-from stores.base.clock import time_by
+from stores.base.clock import local, time_by
 from stores.base.errors import ContextTooLong
 from stores.base.statement_links import ReplacedBy
 
@@ -46,26 +46,33 @@ async def test_a_reply_is_handed_on_as_it_is() -> None:
     assert citations.cited == [1]
 
 
-async def test_an_invented_number_is_marked_and_counted() -> None:
+async def test_an_invented_number_stays_as_it_was_written_and_is_counted() -> None:
     reply, citations = await said("Closed [1][9].")
-    assert reply == "Closed [1][9?]."
+    assert reply == "Closed [1][9]."
     assert citations.cited == [1]
     assert citations.invented == [9]
 
 
-@pytest.mark.parametrize("text", ["See [1] and [12].", "[2", "a [", "[[1]]", "[1", "x[99999]", "[ 1 ]"])
-async def test_where_a_reply_is_cut_into_pieces_does_not_matter(text: str) -> None:
-    whole, _ = await said(text)
+REPLIES = [
+    "See [1] and [12].",
+    "x = [1, 2], so a[0] and a[1].",
+    "The roots of $x^2 = [1, 2]$ are \\([1]\\).",
+    "![1](a.png) and <b> [[1]] \u200d\U0001f469\u200d\U0001f680",
+]
+
+
+@pytest.mark.parametrize("text", REPLIES)
+async def test_a_reply_is_shown_as_it_came_wherever_it_is_cut(text: str) -> None:
     for cut in range(len(text) + 1):
-        assert (await said(text[:cut], text[cut:]))[0] == whole
+        assert (await said(text[:cut], text[cut:]))[0] == text
 
 
-@given(st.text(alphabet="ab[]129?", max_size=12), st.integers(0, 12))
-def test_no_cut_changes_what_is_cited(text: str, cut: int) -> None:
+@given(st.text(alphabet="ab[]129?`$ =", max_size=16), st.integers(0, 16))
+def test_no_cut_changes_what_is_shown_and_cited(text: str, cut: int) -> None:
     sources = [source(1, "x"), source(2, "y")]
     whole, parts = Citations(sources), Citations(sources)
-    shown = whole.feed(text) + whole.rest()
-    assert parts.feed(text[:cut]) + parts.feed(text[cut:]) + parts.rest() == shown
+    assert whole.feed(text) == text
+    assert parts.feed(text[:cut]) + parts.feed(text[cut:]) == text
     assert (parts.cited, parts.invented) == (whole.cited, whole.invented)
 
 
@@ -78,7 +85,11 @@ def test_no_cut_changes_what_is_cited(text: str, cut: int) -> None:
         ("```python\nSIZES[6]\nx[1]\n```\nIt is [3].", [3], []),
         ("~~~\nx[1]\n```\nx[1]\n~~~\nIt is [3].", [3], []),
         ("``a ` [1]`` and [2].", [2], []),
-        ("A tick ` alone hides [1] on its line.\nNot [2].", [2], []),
+        ("A tick ` alone hides nothing [1].\nNor [2].", [1, 2], []),
+        ("The roots of $x_{[1]}$ are [7, 8], and it costs $5 [2], or $6 [3].", [2, 3], []),
+        ("$$a[1]$$ and \\[ [2] \\] and \\( [3] \\)", [], []),
+        ("![1](a.png), [1](b) and [3].", [3], []),
+        ("x = [1, 2]", [], []),
         ("SIZES[6] is the seventh, and f(x)[7] too.", [], []),
         ("It was so in [2024].", [], []),
     ],
@@ -88,21 +99,55 @@ def test_nothing_is_cited_in_code_and_several_may_be_at_once(
     reply: str, cited: list[int], invented: list[int], cut: int
 ) -> None:
     citations = Citations([source(number, "x") for number in (1, 2, 3)])
-    assert citations.feed(reply[:cut]) + citations.feed(reply[cut:]) + citations.rest() == reply
+    assert citations.feed(reply[:cut]) + citations.feed(reply[cut:]) == reply
     assert (citations.cited, citations.invented) == (cited, invented)
 
 
-def test_one_invented_number_among_others_is_marked() -> None:
+def test_one_invented_number_among_others_is_counted() -> None:
     shown, citations = checked("So it is [Sources 1, 9-10].", "x")
-    assert shown == "So it is [Sources 1, 9?-10?]."
+    assert shown == "So it is [Sources 1, 9-10]."
     assert (citations.cited, citations.invented) == ([1], [9, 10])
 
 
-def test_the_numbers_of_earlier_answers_are_not_sent_again() -> None:
-    earlier = Exchange("When?", "When?", "At ten [1], or so [9?].\n`x[1]` [Source 2]", 7)
-    request = Responder(saying(), keep=5).prepare("q", "q", [passage(1)], [earlier], is_kept=True)
-    assert request.messages[2].content == "At ten, or so.\n`x[1]`"
+def test_without_sources_no_number_is_invented() -> None:
+    citations = Citations(())
+    citations.feed("See [4] and a[0].")
+    assert (citations.cited, citations.invented) == ([], [])
+
+
+def test_an_answer_without_its_numbers() -> None:
+    assert without_citations("At ten [1], or so [9?].\n`x[1]` [Source 2]") == "At ten, or so.\n`x[1]`"
     assert without_citations("") == ""
+
+
+def test_an_earlier_answer_is_sent_again_as_it_came_below_the_sources_it_cites() -> None:
+    earlier = Exchange("When?", "When?", "At ten [3], `x[1]`.", 7, sources=(Source(3, passage(9, "Ten.")),))
+    request = Responder(saying(context_tokens=4_000), keep=5).prepare(
+        "and then?", "q", [passage(1), passage(9, "Ten.")], [earlier], is_kept=True
+    )
+    assert request.messages[2].content == "At ten [3], `x[1]`."
+    assert request.messages[1].content.endswith("[3] (shared)\n> Ten.\n\nMessage: When?")
+    assert [(s.number, s.passage.version_id) for s in request.sources] == [(4, 1)]  # 9 is there already
+    assert request.messages[3].content.count("[4] (shared)") == 1
+    assert answer.RULES in request.messages[1].content
+    assert answer.RULES not in request.messages[3].content
+
+
+def test_a_conversation_grows_at_its_end_alone() -> None:
+    at = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    first = answer.messages("a?", [source(1, "x")], (), at=at)
+    told = Exchange("a?", "a?", "A [1].", 1, at, (source(1, "x"),))
+    second = answer.messages("b?", (), [told], at=at)
+    assert second[: len(first)] == first
+    assert second[-1].content == "[12:00]\nb?"
+
+
+def test_a_message_that_nothing_was_replied_to_stands_before_the_next_one() -> None:
+    left = Exchange("And the cellar?", "", "", 1)
+    (_, user) = answer.messages("And the attic?", (), [left], at=datetime(2026, 11, 25, 12, tzinfo=UTC))
+    assert user.role == "user"
+    assert user.content.startswith("And the cellar?\n\n[")
+    assert user.content.endswith("\nAnd the attic?")
 
 
 IRON = "It inhibits the uptake of iron [31], of zinc [1] and of copper [2, 3] [4-6] [7?]."
@@ -110,7 +155,7 @@ IRON = "It inhibits the uptake of iron [31], of zinc [1] and of copper [2, 3] [4
 
 def checked(reply: str, *texts: str) -> tuple[str, Citations]:
     citations = Citations([source(number, text) for number, text in enumerate(texts, start=1)])
-    return citations.feed(reply) + citations.rest(), citations
+    return citations.feed(reply), citations
 
 
 @pytest.mark.parametrize(
@@ -145,14 +190,13 @@ def test_a_number_behind_copied_words_that_stands_there_in_no_source_is_a_citati
 def test_no_cut_changes_what_is_copied(cut: int) -> None:
     reply = f"“{IRON}” [2][9]"
     parts = Citations([source(1, "Zinc."), source(2, IRON)])
-    shown = parts.feed(reply[:cut]) + parts.feed(reply[cut:]) + parts.rest()
-    assert shown == f"“{IRON}” [2][9?]"
+    assert parts.feed(reply[:cut]) + parts.feed(reply[cut:]) == reply
     assert (parts.cited, parts.invented) == ([2], [9])
 
 
 def test_what_names_its_citations_itself_cites_nothing_else() -> None:
     citations = Citations([source(1, "x"), source(2, "y")])
-    shown = citations.feed(CitingText("“y [1] [31]” [2]", [2])) + citations.rest()
+    shown = citations.feed(CitingText("“y [1] [31]” [2]", [2]))
     assert shown == "“y [1] [31]” [2]"
     assert (citations.cited, citations.invented) == ([2], [])
 
@@ -180,22 +224,30 @@ async def test_sources_travel_as_material_below_the_instructions() -> None:
 
 async def test_earlier_exchanges_come_before_the_question_in_order() -> None:
     responder = Responder(saying(), keep=1)
-    history = [Exchange("a?", "a?", "A."), Exchange("b?", "b?", "")]  # the second was never answered
+    history = [Exchange("a?", "a?", "A."), Exchange("b?", "b?", "B.")]
     request = responder.prepare("c?", "c?", [], history, is_kept=True)
-    assert [(m.role, m.content) for m in request.messages[1:-1]] == [("user", "a?"), ("assistant", "A.")]
+    assert request.messages[-1].content.endswith("\nc?")
+    assert [(m.role, m.content) for m in request.messages[1:-1]] == [
+        ("user", "a?"),
+        ("assistant", "A."),
+        ("user", "b?"),
+        ("assistant", "B."),
+    ]
 
 
-async def test_a_citation_held_back_comes_before_the_word_that_the_reply_was_cut() -> None:
+async def test_what_came_last_comes_before_the_word_that_the_reply_was_cut() -> None:
     responder = Responder(saying("It opens [1", CutAtLimit(4)), keep=1)
     request = responder.prepare("q", "q", [passage(1)], [], is_kept=True)
     pieces = [piece async for piece in responder.respond(request, Citations(request.sources))]
-    assert pieces == ["It opens ", "[1", CutAtLimit(4)]
+    assert pieces == ["It opens [1", CutAtLimit(4)]
 
 
 # What fits: the fake model counts words. A passage of one word costs 5 tokens: [n] (shared) > word, and 1.
 
-ALONE = TEMPLATE_TOKENS + sum(
-    MESSAGE_TOKENS + len(message.content.split()) for message in answer.messages("q", (), ())
+ALONE = (
+    TEMPLATE_TOKENS
+    + len(answer.RULES.split())
+    + sum(MESSAGE_TOKENS + len(message.content.split()) for message in answer.messages("q", (), ()))
 )
 REPLY = 10
 
@@ -221,18 +273,36 @@ def test_a_passage_that_lacks_one_token_is_left_out_whole_and_named() -> None:
     assert request.left_out == (LeftOut("passage", 2, 5),)
 
 
-def test_passages_come_before_earlier_turns_and_newer_turns_before_older() -> None:
-    history = [Exchange("old", "old", "o", 1), Exchange("new", "new", "n", 2)]  # each 2 messages and 2 words
-    cost = 2 * MESSAGE_TOKENS + 2
-    request = prepared(5 + cost, 1, history)
-    assert [message.content for message in request.messages[1:-1]] == ["new", "n"]
-    assert request.left_out == (LeftOut("turn", 1, cost),)
+def test_the_oldest_turns_leave_and_are_named() -> None:
+    said = ["first", "second", "third", "last"]
+    history = [Exchange(word, word, "a", number) for number, word in enumerate(said, start=1)]
+    cost = 2 * MESSAGE_TOKENS + 2 + 12  # 2 messages, 2 words, the time
+    request = prepared(5 + 3 * cost, 1, history)
+    assert [message.content for message in request.messages[1:-1]] == ["third", "a", "last", "a"]
+    assert request.left_out == (LeftOut("turn", 2, cost), LeftOut("turn", 1, cost))
+    assert len(request.sources) == 1
+
+
+def test_what_is_asked_of_is_sent_whole_where_it_fits_else_its_best_parts_in_reading_order() -> None:
+    parts = [replace(passage(i, "word"), document_id=1, position=i) for i in range(1, 5)]
+
+    def sent(room: int) -> ReplyRequest:
+        responder = Responder(saying(context_tokens=ALONE + REPLY + room), keep=9, reply_tokens=REPLY)
+        best = [parts[2], parts[0], parts[3], parts[1]]
+        return responder.prepare("q", "q", [], [], is_kept=True, whole=parts, parts=lambda: best)
+
+    whole, some = sent(20), sent(10)
+    assert [s.passage.position for s in whole.sources] == [1, 2, 3, 4]
+    assert (whole.sent_of, whole.left_out) == (None, ())
+    assert [s.passage.position for s in some.sources] == [1, 3]
+    assert some.sent_of == (2, 4)
+    assert [left.id for left in some.left_out] == [4, 2]
 
 
 def test_a_message_that_leaves_no_room_for_the_reply_is_too_long() -> None:
     with pytest.raises(ContextTooLong) as caught:
-        prepared(-1, 0, [])
-    assert f"{ALONE + REPLY - 1}" in str(caught.value)
+        prepared(-1 - len(answer.RULES.split()), 0, [])
+    assert "less 10 for the reply" in str(caught.value)
     assert "model.max_tokens" in caught.value.hint
 
 
@@ -261,7 +331,8 @@ def test_a_model_that_writes_gets_nothing_useless_and_nothing_that_it_reads_in_a
 
 def test_the_model_is_told_the_day_and_when_the_user_said_what() -> None:
     said = replace(passage(2, "My cat is called Ada."), kind="message", space="user/1")
-    with time_by(lambda: datetime(2026, 11, 25, 12, tzinfo=UTC)):
+    at = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    with time_by(lambda: at):
         last = answer.messages("q", [Source(1, said)], ())[-1].content
-    assert last.startswith("Today is Wednesday, 25 November 2026.")
+    assert last.startswith(f"[Wednesday, 25 November 2026, {local(at):%H:%M}]")
     assert f"(said by the user, {said.created_at.astimezone():%d %B %Y})" in last

@@ -352,7 +352,7 @@ async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) ->
 
 
 RICH = (
-    "# Heading\n\nIt **opens** at *10:00* [1], not [9?], says `July` and [a page](https://example.org).\n\n"
+    "# Heading\n\nIt **opens** at *10:00* [1], not [9], says `July` and [a page](https://example.org).\n\n"
     "> quoted\n\n```python\ndef opens(day):  # a comment\n    return f'at {10}'\n```\n\n"
     "| day | hour |\n|---|---|\n| Saturday | 10 |"
 )

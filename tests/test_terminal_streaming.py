@@ -16,7 +16,7 @@ from assistant.terminal.conversation.talk import Pace
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.clipboard import code_blocks
 from assistant.terminal.text.markdown_lines import lines_of, settled_length
-from assistant.terminal.text.printable import as_markdown, printable
+from assistant.terminal.text.printable import printable
 
 FIXTURES = {
     "headings": "# One\n\ntext\n\n## Two\n\nmore *text* and `code`",
@@ -192,10 +192,6 @@ def test_painting_takes_a_third_of_the_time_at_most() -> None:
 
 def test_what_would_steer_a_terminal_is_taken_out() -> None:
     assert printable("a\x1b[31mb\x07\tc\r\nd\x9be\u202ef") == "a[31mb    c\ndef"
-
-
-def test_an_invented_number_is_struck_out() -> None:
-    assert as_markdown("so [1], not [9?].") == "so [1], not ~~[9]~~."
 
 
 async def test_quoted_words_are_no_markdown() -> None:

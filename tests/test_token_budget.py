@@ -6,52 +6,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.base.token_budget import estimated_tokens, fit
+from agents.base.token_budget import estimated_tokens, fitting, kept_from
 
-COSTS = st.lists(st.integers(1, 50), max_size=8)
+COSTS = st.lists(st.integers(1, 50), max_size=30)
 BUDGETS = st.integers(0, 400)
 
 
-def test_passages_then_newest_turns_fill_the_budget() -> None:
-    fitted = fit(budget=10, passages=[4, 3], turns=[3, 1])
-    assert (fitted.passages, fitted.turns, fitted.tokens) == (2, 1, 10)
+def test_what_fits_ends_at_the_first_that_does_not() -> None:
+    assert fitting([4, 3, 1], 6) == 1
+    assert fitting([4, 3], 7) == 2
+    assert fitting([4], 3) == 0
 
 
-def test_passages_end_at_the_first_that_does_not_fit() -> None:
-    assert fit(budget=6, passages=[4, 3, 1], turns=[]).passages == 1
-
-
-def test_turns_end_at_the_first_that_does_not_fit() -> None:
-    assert fit(budget=6, passages=[], turns=[4, 3, 1]).turns == 1
-
-
-@given(BUDGETS, COSTS, COSTS)
-def test_what_is_kept_never_takes_more_than_the_budget(
-    budget: int, passages: list[int], turns: list[int]
+@given(BUDGETS, st.integers(0, 50), COSTS)
+def test_what_fits_takes_no_more_than_the_budget_and_a_larger_one_takes_nothing_away(
+    budget: int, more: int, costs: list[int]
 ) -> None:
-    fitted = fit(budget=budget, passages=passages, turns=turns)
-    kept = sum(passages[: fitted.passages]) + sum(turns[: fitted.turns])
-    assert fitted.tokens == kept <= budget
+    kept = fitting(costs, budget)
+    assert sum(costs[:kept]) <= budget
+    assert all(sum(costs[:kept]) + cost > budget for cost in costs[kept : kept + 1])
+    assert fitting(costs, budget + more) >= kept
 
 
-@given(BUDGETS, COSTS, COSTS)
-def test_nothing_is_left_out_that_would_have_been_next_and_fits(
-    budget: int, passages: list[int], turns: list[int]
+def test_a_conversation_is_whole_while_it_fits_and_then_leaves_in_steps_of_half_the_room() -> None:
+    turns = [10] * 14
+    assert [kept_from(turns[:n], 100) for n in range(8, 15)] == [0, 0, 0, 5, 5, 5, 5]
+    assert kept_from([10] * 16, 100) == 10
+
+
+@given(COSTS, BUDGETS)
+def test_what_is_kept_of_a_conversation_fits_and_is_half_full_at_least(costs: list[int], room: int) -> None:
+    start = kept_from(costs, room)
+    assert sum(costs[start:]) <= room
+    if start:
+        assert sum(costs[start:]) + costs[start - 1] > room - max(1, room // 2) - max(costs)
+
+
+@given(COSTS, st.integers(1, 50), BUDGETS)
+def test_the_beginning_of_a_conversation_never_comes_back(
+    costs: list[int], next_turn: int, room: int
 ) -> None:
-    fitted = fit(budget=budget, passages=passages, turns=turns)
-    room = budget - fitted.tokens
-    assert all(cost > room for cost in turns[fitted.turns : fitted.turns + 1])
-    room += sum(turns[: fitted.turns])
-    assert all(cost > room for cost in passages[fitted.passages : fitted.passages + 1])
-
-
-@given(BUDGETS, st.integers(0, 50), COSTS, COSTS)
-def test_a_larger_budget_never_takes_a_passage_away(
-    budget: int, more: int, passages: list[int], turns: list[int]
-) -> None:
-    small = fit(budget=budget, passages=passages, turns=turns)
-    large = fit(budget=budget + more, passages=passages, turns=turns)
-    assert (large.passages, large.turns) >= (small.passages, small.turns)  # turns yield to a passage alone
+    assert kept_from([*costs, next_turn], room) >= kept_from(costs, room)
 
 
 @pytest.mark.parametrize(

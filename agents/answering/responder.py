@@ -9,10 +9,12 @@ says by which rule. What did not fit is named in the request.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
+from agents.answering.loops import Loop
 from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
@@ -25,23 +27,41 @@ from agents.base.chat_interfaces import (
     Thought,
     Tokens,
 )
-from agents.base.citations import Citations
+from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import last_said
 from agents.base.thinking import ThinkMarks
-from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
+from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fitting, kept_from
 from agents.prompts import answer
+from agents.prompts.profile import profile_text
 from stores.base.errors import ContextTooLong, EmptyReply
 from stores.base.passages import Passage
+
+_HISTORY_SHARE = 0.8  # of what a request may take, that earlier turns have at most
+_USUAL_NUMBER = 100  # of a source, to count what it takes
+_STAMP_TOKENS = 12  # the time of a message, as a rule without its day
 
 
 class Prompt(Protocol):
     """How a chat model is asked: a message under its sources, behind earlier exchanges."""
 
     def __call__(
-        self, question: str, sources: Sequence[Source], history: Sequence[Exchange], *, system: str
+        self,
+        question: str,
+        sources: Sequence[Source],
+        history: Sequence[Exchange],
+        *,
+        system: str,
+        at: datetime | None,
     ) -> tuple[ChatMessage, ...]:
         """All that is sent."""
+
+
+class _Room(NamedTuple):
+    """Tokens that are left."""
+
+    all: int  # for earlier turns and new sources
+    history: int  # of these, for earlier turns: the same from turn to turn
 
 
 class Responder:
@@ -76,6 +96,21 @@ class Responder:
         """What the model's server has counted so far, of other requests too; nothing where there is none."""
         return getattr(self._chat_model, "used", Tokens())
 
+    @property
+    def keep(self) -> int:
+        """How many passages of documents the model sees, at most."""
+        return self._keep
+
+    @property
+    def quotes(self) -> bool:
+        """Whether the model reads its sources one by one, without a limit; else it writes, within one."""
+        return self._chat_model.context_tokens is None
+
+    async def get_ready(self) -> None:
+        """Has the model find out how much it can read, where it has to ask for that."""
+        if (get_ready := getattr(self._chat_model, "get_ready", None)) is not None:
+            await get_ready()
+
     def prepare(
         self,
         message: str,
@@ -86,28 +121,91 @@ class Responder:
         is_kept: bool,
         at_least: int = 0,
         useless: Collection[int] = (),
+        whole: Sequence[Passage] = (),
+        parts: Callable[[], Sequence[Passage]] = list,
+        holding: Sequence[Passage] = (),
+        at: datetime | None = None,
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
-        history: earlier exchanges, oldest first. at_least: so many passages are put before the model, however
-        few are kept, and the others behind them. useless: versions that hardly help; a model that writes gets
-        none of them, and nothing that stands in the earlier exchanges word for word.
-        Raises `ContextTooLong` where the message alone is too long. Asks no server; may load a model that
-        runs in this process, so not for the event loop.
+        passages: best first. at_least: of these, from the start, are kept all, and `keep` of the others.
+        useless: versions that hardly help. whole: what the message asks of, in reading order, which is sent
+        where all of it fits; else of its `parts`, best first, as many as do.
+        holding: what always holds of the user and of their answers; what of it was said in the conversation
+        that goes along stands there, so that its beginning stays the same.
+        history: oldest first. A model that writes gets no passage that its history holds.
+        Raises `ContextTooLong` where the message alone is too long. Not for the event loop.
         """
-        turns = [exchange for exchange in history if exchange.answer]
         front, found = list(passages[:at_least]), list(passages[at_least:])
-        if (most := self._chat_model.context_tokens) is not None:
-            front = [passage for passage in front if not _stands_in(passage, turns)]
-            found = [p for p in found if p.version_id not in useless and not _stands_in(p, turns)]
-        kept = [*front, *found[: self._keep]]
-        sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
-        left_out: tuple[LeftOut, ...] = ()
-        if most is not None:
-            sources, turns, left_out = self._fitting(message, sources, turns, most)
-        messages = self._prompt(message, sources, turns, system=self._system())
-        before = last_said(history)
-        return ReplyRequest(messages, message, question, sources, is_kept, left_out, before, tuple(turns))
+        system = self._asked([])
+        if (most := self._chat_model.context_tokens) is None:
+            kept = [*front, *found[: self._keep]]
+            sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
+            turns = [exchange for exchange in history if exchange.answer]
+            messages = self._prompt(message, sources, turns, system=system, at=at)
+            return ReplyRequest(
+                messages, message, question, sources, is_kept, (), last_said(history), tuple(turns), at
+            )
+        room = self._room(message, self._asked(holding), most, at)
+        costs = [self._cost(exchange) for exchange in history]
+        start = kept_from(costs, min(room.history, room.all))
+        turns, gone = list(history[start:]), list(zip(history, costs, strict=True))[:start]
+        budget = room.all - sum(costs[start:])
+
+        def new(some: Sequence[Passage]) -> list[Passage]:
+            return [p for p in some if p.version_id not in listed and not _stands_in(p, turns)]
+
+        listed = {source.passage.version_id for turn in turns for source in turn.sources}
+        system = self._asked([passage for passage in holding if not _stands_in(passage, turns)])
+        found = [p for p in new(found) if p.version_id not in useless][: self._keep]
+        asked_of, missing = self._asked_of(new(whole), parts, budget)
+        first = 1 + max((source.number for turn in turns for source in turn.sources), default=0)
+        kept = [*new(front), *asked_of, *found]
+        sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=first))
+        of_sources = [self._source_cost(source.passage) for source in sources]
+        fit = fitting(of_sources, budget)
+        left_out = (
+            *(
+                LeftOut("passage", source.passage.version_id, tokens)
+                for source, tokens in list(zip(sources, of_sources, strict=True))[fit:]
+            ),
+            *(LeftOut("passage", passage.version_id, self._source_cost(passage)) for passage in missing),
+            *(LeftOut("turn", turn.turn_id, tokens) for turn, tokens in gone[::-1]),
+        )
+        return ReplyRequest(
+            self._prompt(message, sources[:fit], turns, system=system, at=at),
+            message,
+            question,
+            sources[:fit],
+            is_kept,
+            left_out,
+            last_said(history),
+            tuple(turns),
+            at,
+            system,
+            sent_of=(len(asked_of), len(asked_of) + len(missing)) if missing else None,
+        )
+
+    def _asked_of(
+        self, whole: Sequence[Passage], parts: Callable[[], Sequence[Passage]], budget: int
+    ) -> tuple[list[Passage], list[Passage]]:
+        """What is sent of it, in reading order, and what is not."""
+        if sum(map(self._source_cost, whole)) <= budget:
+            return list(whole), []
+        best = list(parts())
+        fit = fitting([self._source_cost(passage) for passage in best], budget)
+        chosen = sorted(best[:fit], key=lambda passage: (passage.document_id or 0, passage.position))
+        return chosen, best[fit:]
+
+    def _source_cost(self, passage: Passage) -> int:
+        """Tokens of a passage as a source, with the line between two."""
+        return self._chat_model.count_tokens(answer.entry(Source(_USUAL_NUMBER, passage))) + 1
+
+    def _asked(self, holding: Sequence[Passage]) -> str:
+        """What the user asks of all answers, and what always holds, the newest first."""
+        system = self._system()
+        asked = f"The user asks of all answers:\n{system}" if system else ""
+        return "\n\n".join(filter(None, (asked, profile_text([passage.text for passage in holding]))))
 
     def shortened(self, request: ReplyRequest) -> ReplyRequest | None:
         """The same with half of its sources and turns, for a server that took it for too long.
@@ -118,15 +216,18 @@ class Responder:
             return None
         kept = request.sources[: len(request.sources) // 2]
         turns = request.history[(len(request.history) + 1) // 2 :]
-        count = self._chat_model.count_tokens
-        sources = request.sources[len(kept) :]
-        earlier = request.history[: len(request.history) - len(turns)]
         left_out = (
             *request.left_out,
-            *(LeftOut("passage", s.passage.version_id, count(answer.entry(s))) for s in sources),
-            *(LeftOut("turn", t.turn_id, count(t.message) + count(t.answer)) for t in earlier),
+            *(
+                LeftOut("passage", s.passage.version_id, self._source_cost(s.passage))
+                for s in request.sources[len(kept) :]
+            ),
+            *(
+                LeftOut("turn", t.turn_id, self._cost(t))
+                for t in request.history[: len(request.history) - len(turns)]
+            ),
         )
-        messages = self._prompt(request.message, kept, turns, system=self._system())
+        messages = self._prompt(request.message, kept, turns, system=request.system, at=request.at)
         return replace(request, messages=messages, sources=kept, history=turns, left_out=left_out)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[Piece]:
@@ -142,15 +243,11 @@ class Responder:
         pieces = self.respond(request, Citations(()))
         return "".join([piece async for piece in pieces if isinstance(piece, str)])
 
-    def _fitting(
-        self, message: str, sources: Sequence[Source], turns: Sequence[Exchange], most: int
-    ) -> tuple[tuple[Source, ...], list[Exchange], tuple[LeftOut, ...]]:
-        """The sources and turns that the model can read beside the message, and those that it cannot."""
+    def _room(self, message: str, system: str, most: int, at: datetime | None) -> _Room:
+        """What is left beside the message, its instructions and the reply."""
         count = self._chat_model.count_tokens
-        needed = TEMPLATE_TOKENS + sum(
-            MESSAGE_TOKENS + count(part.content)
-            for part in self._prompt(message, (), (), system=self._system())
-        )
+        parts = self._prompt(message, (), (), system=system, at=at)
+        needed = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + count(part.content) for part in parts)
         budget = most - self._reply_tokens - needed
         if budget < 0:
             raise ContextTooLong(
@@ -158,28 +255,26 @@ class Responder:
                 f" {max(0, most - self._reply_tokens)}: {most}, less {self._reply_tokens} for the reply",
                 hint="Shorten the message, lower model.max_tokens, or choose a model with a longer context.",
             )
-        of_sources = [count(answer.entry(source)) + 1 for source in sources]  # 1: the line between two
-        newest_first = turns[::-1]
-        of_turns = [2 * MESSAGE_TOKENS + count(turn.message) + count(turn.answer) for turn in newest_first]
-        fitted = fit(budget=budget, passages=of_sources, turns=of_turns)
-        left_out = (
-            *(
-                LeftOut("passage", source.passage.version_id, tokens)
-                for source, tokens in list(zip(sources, of_sources, strict=True))[fitted.passages :]
-            ),
-            *(
-                LeftOut("turn", turn.turn_id, tokens)
-                for turn, tokens in list(zip(newest_first, of_turns, strict=True))[fitted.turns :]
-            ),
+        before = sum(MESSAGE_TOKENS + count(part.content) for part in parts[:-1])  # the same for each turn
+        budget = max(0, budget - count(answer.RULES))
+        return _Room(budget, int(_HISTORY_SHARE * (most - self._reply_tokens)) - before)
+
+    def _cost(self, exchange: Exchange) -> int:
+        """Tokens that an earlier turn takes, with its sources."""
+        count = self._chat_model.count_tokens
+        of_sources = sum(self._source_cost(source.passage) for source in exchange.sources)
+        return (
+            2 * MESSAGE_TOKENS + _STAMP_TOKENS + count(exchange.message) + count(exchange.answer) + of_sources
         )
-        return tuple(sources[: fitted.passages]), list(newest_first[: fitted.turns])[::-1], left_out
 
     async def aclose(self) -> None:
         await self._chat_model.aclose()
 
 
 def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:
-    """Whether the model sees these words of the user already, in an earlier exchange."""
+    """Whether the model sees these words already, in an earlier exchange."""
+    if passage.kind == "reply":
+        return any(passage.text in without_citations(turn.answer) for turn in turns)
     if passage.kind == "document" or passage.is_shared or not passage.holds:
         return False
     words = _folded(passage.text)
@@ -194,7 +289,11 @@ def _folded(text: str) -> str:
 async def _checked(pieces: AsyncIterator[Piece], citations: Citations, model: str) -> AsyncIterator[Piece]:
     cut: CutAtLimit | None = None
     thinks = answers = False
+    loop = Loop()
     async for piece in _parted(pieces):
+        if isinstance(piece, str) and not isinstance(piece, CitingText) and loop.closes(piece):
+            cut = CutAtLimit(None, repeats=True)
+            break
         if isinstance(piece, CutAtLimit):
             cut = piece
         elif isinstance(piece, Thought):
@@ -205,9 +304,8 @@ async def _checked(pieces: AsyncIterator[Piece], citations: Citations, model: st
         elif shown := citations.feed(piece):
             answers = answers or bool(shown.strip())
             yield shown
-    if rest := citations.rest():
-        answers = True
-        yield rest
+    if cut is not None and cut.repeats and isinstance(pieces, AsyncGenerator):
+        await pieces.aclose()  # the server need not go on
     if not answers:
         raise _empty(model, thinks=thinks, is_cut=cut is not None)
     if cut is not None:

@@ -8,18 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol, Self, TypeAlias
 
 from agents.base.interfaces import Exchange
-from stores.base.passages import Passage
-
-
-@dataclass(frozen=True)
-class Source:
-    """A passage as it is put before the model, under the number it is cited by."""
-
-    number: int  # from 1
-    passage: Passage
+from agents.base.interfaces import Source as Source
 
 
 @dataclass(frozen=True)
@@ -85,9 +78,18 @@ class ReplyRequest:
     left_out: tuple[LeftOut, ...] = ()  # what did not fit
     before: str = ""  # the user's message before this one, from which a follow-up is understood
     history: tuple[Exchange, ...] = ()  # earlier exchanges that the messages hold, oldest first
+    at: datetime | None = None  # when the message was accepted; None: now
+    system: str = ""  # what always holds, as the instructions tell it
     state: DialogueState | None = None  # of a conversation over a knowledge base
     asks: bool = False  # it names the document that it asks of, so it asks, whatever its form
     outlines: bool = False  # it asks what stands there; the sources are its parts, in their order
+    sent_of: tuple[int, int] | None = None  # of what is asked of, so many parts of so many; None: all of it
+    is_written: bool = False  # by a model that writes and reads the conversation with its sources
+
+    @property
+    def earlier(self) -> tuple[Source, ...]:
+        """The sources of earlier messages, which keep their numbers."""
+        return tuple(source for exchange in self.history for source in exchange.sources)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class CutAtLimit:
     """The last item of a stream whose reply reached its longest length before the model was done."""
 
     tokens: int | None  # that length; None where only the server knows it
+    repeats: bool = False  # it was stopped because it said the same again and again
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Which of its numbered sources a reply cites, read while it is being written.
+"""Which of its numbered sources a reply cites. The reply itself stays as its model wrote it.
 
-    pieces -> code and prose -> numbers in the prose that stand for sources -> cited, or marked as invented
+    reply -> what is prose: no code, no maths, no address -> numbers in it that stand for sources
 
-In prose `[1]`, `[1, 2]`, `[1-3]` and `[Source 1]` cite. In code spans and fences nothing does: `SIZES[6]`
-stays as it was written.
+In prose `[1]`, `[1, 2]`, `[1-3]` and `[Source 1]` cite. `SIZES[6]`, `$x_{[1]}$` and `![1](a.png)` do not, nor
+does a list of numbers none of which is a source's.
 """
 
 from __future__ import annotations
@@ -23,107 +23,71 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 
 _NUMBERS = r"\d{1,4}(?:\s?(?:[,;–-]|and)\s?\d{1,4}){0,9}"
 _PART = re.compile(r"(\d+)(?:\s?[–-]\s?(\d+))?")
-_INVENTED = re.compile(r" ?\[\d{1,2}\?\]")
+_INVENTED = re.compile(r" ?\[\d{1,2}\?\]")  # how such a number was once marked in the answers that are kept
 _LONGEST_RANGE = 20  # numbers that one citation may stand for
-_TOKEN = re.compile(
-    rf"(?P<ticks>`+|~{{3,}})|(?P<line>\n)|\[(?:sources?\s)?(?P<cited>{_NUMBERS})\]", re.IGNORECASE
+_CITATION = re.compile(rf"\[(?P<is_named>sources?\s)?(?P<cited>{_NUMBERS})\](?!\()", re.IGNORECASE)
+_NO_PROSE = re.compile(
+    r"(?:^|(?<=\n)) {0,3}(?P<fence>`{3,}|~{3,}).*?(?:\n {0,3}(?P=fence)[`~]*(?=\s|$)|\Z)"
+    r"|(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)"
+    r"|\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)"
+    r"|\$(?=\S)[^$\n]*?(?<=\S)\$(?!\d)"
+    r"|!?\[[^\[\]\n]*\]\([^()\s]*\)",
+    re.DOTALL,
 )
-_UNFINISHED = re.compile(
-    r"(?:\[[\dSOURCEAND ,;–-]{0,48}|[`~]+)$", re.IGNORECASE
-)  # may go on in the next piece
 
 
-class _Code:
-    """Where in a text of Markdown code stands, mark by mark."""
-
-    def __init__(self) -> None:
-        self._fence = ""  # that is open
-        self._span = 0  # ticks that opened a code span; 0: none is open
-        self._line = ""  # what stands before, on this line
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self._fence or self._span)
-
-    def passes(self, text: str) -> None:
-        """Text without marks."""
-        self._line += text
-
-    def line_ends(self) -> None:
-        self._line, self._span = "", 0
-
-    def marks(self, ticks: str) -> None:
-        """Backticks, or three tildes and more."""
-        begins_line = not self._line.strip() and len(self._line) <= 3
-        self._line += ticks
-        if self._fence:
-            if begins_line and ticks[0] == self._fence[0] and len(ticks) >= len(self._fence):
-                self._fence = ""
-        elif begins_line and len(ticks) >= 3:
-            self._fence = ticks
-        elif ticks[0] == "`":
-            self._span = {0: len(ticks), len(ticks): 0}.get(self._span, self._span)
+def _prose(text: str) -> str:
+    """The text with blanks for what is code, maths or an address: each sign keeps its place."""
+    return _NO_PROSE.sub(lambda found: " " * len(found.group()), text)
 
 
-def _parts(text: str, code: _Code) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """A text piece by piece, each with its match where it is a citation that stands in no code."""
-    at = 0
-    for token in _TOKEN.finditer(text):
-        if before := text[at : token.start()]:
-            code.passes(before)
-            yield before, None
-        at = token.end()
-        if token["line"]:
-            code.line_ends()
-        elif token["ticks"]:
-            code.marks(token["ticks"])
-        else:
-            code.passes(token.group())
-        yield token.group(), None if token["line"] or token["ticks"] or code.is_open else token
-    if rest := text[at:]:
-        code.passes(rest)
-        yield rest, None
+def _citations(text: str) -> Iterator[re.Match[str]]:
+    """What may cite, in the order of the text."""
+    return _CITATION.finditer(_prose(text))
 
 
 class Citations:
-    """Which of the numbered sources a reply cites, found while it is being written.
+    """Which of the numbered sources a reply cites; it is read when that is asked.
 
     A number that is copied with the words before it is a source's own reference, and cites nothing.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
+        """sources: all that the model saw, also those of earlier messages."""
         self._sources = tuple(sources)
         self._known = {source.number for source in sources}
         self._shown: dict[int, int] = {}  # of a reply that counts its sources: by number, the one shown
         self._copied = CopiedNumbers([source.passage.text for source in sources])
-        self._code = _Code()
-        self._written = ""  # of the reply, as its model wrote it
-        self._held = ""
-        self.cited: list[int] = []  # in the order of their first use
-        self.invented: list[int] = []  # numbers that stand for no source
+        self._written = ""  # of the reply, by a model that does not say itself what it cites
+        self._named: list[int] = []  # what a model that quotes says it cites
+        self._read: tuple[str, list[int], list[int]] = ("", [], [])  # what was read, and what it cites
         self.is_generated = False  # the dialogue generator wrote some of it
         self.command = ""  # of the chat, that it offers first
 
     def feed(self, piece: str) -> str:
-        """What can be shown of the reply so far; an invented [9] is shown as [9?]."""
+        """The piece as it is shown and kept: without what would steer a terminal."""
         clean = _CONTROL.sub("", piece.replace("\r\n", "\n"))
-        if isinstance(piece, CitingText):
-            self.is_generated |= piece.is_generated
-            self.command = self.command or piece.command
-            for number in piece.cites:
-                self._cite(number)
-            return self.rest() + (self._counted(clean, piece.cites) if piece.counts else clean)
-        written = self._held + clean
-        unfinished = _UNFINISHED.search(written)
-        cut = unfinished.start() if unfinished else len(written)
-        self._held = written[cut:]
-        return self._read(written[:cut])
+        if not isinstance(piece, CitingText):
+            self._written += clean
+            return clean
+        self.is_generated |= piece.is_generated
+        self.command = self.command or piece.command
+        self._named += piece.cites
+        return self._counted(clean, piece.cites) if piece.counts else clean
 
     def begin_anew(self) -> None:
         """What came so far was no answer."""
-        self._code, self._written, self._held, self._shown = _Code(), "", "", {}
-        self.cited.clear()
-        self.invented.clear()
+        self._written, self._shown, self._named = "", {}, []
+
+    @property
+    def cited(self) -> list[int]:
+        """Numbers of sources, in the order of their first use."""
+        return list(dict.fromkeys([*self._named, *self._found()[0]]))
+
+    @property
+    def invented(self) -> list[int]:
+        """Numbers that stand for no source, as often as they were given; none where no source was sent."""
+        return self._found()[1]
 
     @property
     def numbered(self) -> tuple[Source, ...]:
@@ -145,35 +109,33 @@ class Citations:
             text = f"{text.removesuffix(f'[{number}]')}[{shown}]"
         return text
 
-    def rest(self) -> str:
-        """What was held back, once the reply has ended."""
-        held, self._held = self._held, ""
-        return held
+    def _found(self) -> tuple[list[int], list[int]]:
+        """What is cited and what was invented, of all that was written so far."""
+        text, cited, invented = self._read
+        if text != self._written:
+            cited, invented = [], []
+            for citation in _citations(self._written):
+                numbers, unknown = self._checked(citation)
+                cited += numbers
+                invented += unknown
+            self._read = (self._written, cited, invented)
+        return cited, invented
 
-    def _read(self, text: str) -> str:
-        shown = []
-        for piece, citation in _parts(text, self._code):
-            shown.append(self._checked(citation) if citation else piece)
-            self._written += piece
-        return "".join(shown)
-
-    def _checked(self, citation: re.Match[str]) -> str:
-        whole, numbers = citation.group(), _numbers(citation["cited"])
+    def _checked(self, citation: re.Match[str]) -> tuple[list[int], list[int]]:
+        """The numbers of one that stand for sources, and those that stand for none."""
+        before, numbers = self._written[: citation.start()], _numbers(citation["cited"])
+        known = [number for number in numbers if number in self._known]
         unknown = [number for number in numbers if number not in self._known]
-        if self._copied.has(self._written, whole, words=1 if unknown else _COPIED_WORDS):
-            return whole
-        is_index = self._written[-1:].isalnum() or self._written.endswith(("_", ")"))
-        if unknown and (is_index or max(unknown) > _MOST_INVENTED):
-            return whole
-        for number in numbers:
-            if number in self._known:
-                self._cite(number)
-        self.invented += unknown
-        return re.sub(r"\d+", lambda one: f"{one[0]}?" if int(one[0]) in unknown else one[0], whole)
+        if before.rstrip().endswith("=") or self._is_copied(before, citation.group(), bool(unknown)):
+            return [], []
+        is_index = before[-1:].isalnum() or before.endswith(("_", ")"))
+        is_list = len(numbers) > 1 and not known and not citation["is_named"]
+        if unknown and (is_index or is_list or max(unknown) > _MOST_INVENTED or not self._known):
+            return [], []
+        return known, unknown
 
-    def _cite(self, number: int) -> None:
-        if number not in self.cited:
-            self.cited.append(number)
+    def _is_copied(self, before: str, number: str, has_unknown: bool) -> bool:
+        return self._copied.has(before, number, words=1 if has_unknown else _COPIED_WORDS)
 
 
 def _numbers(cited: str) -> list[int]:
@@ -187,12 +149,13 @@ def _numbers(cited: str) -> list[int]:
 
 
 def without_citations(answer: str) -> str:
-    """An earlier answer as a model sees it again: its numbers stood for other sources."""
-    kept = [""]
-    for piece, citation in _parts(_INVENTED.sub("", answer), _Code()):
-        kept[-1] = kept[-1].rstrip(" ") if citation else kept[-1]
-        kept.append("" if citation else piece)
-    return "".join(kept)
+    """An answer without its numbers, for who reads its words alone."""
+    text = _INVENTED.sub("", answer)
+    kept, at = "", 0
+    for citation in _citations(text):
+        kept += text[at : citation.start()].rstrip(" ")
+        at = citation.end()
+    return kept + text[at:]
 
 
 class CopiedNumbers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -209,6 +210,14 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
+class Source:
+    """A passage as it is put before the model, under the number it is cited by."""
+
+    number: int  # from 1
+    passage: Passage
+
+
+@dataclass(frozen=True)
 class Exchange:
     """An earlier message of the conversation and its answer."""
 
@@ -216,6 +225,8 @@ class Exchange:
     standalone: str  # the message as it was searched with
     answer: str
     turn_id: int = 0
+    at: datetime | None = None  # when the message was accepted
+    sources: tuple[Source, ...] = ()  # that stood above the message, those that may still be seen
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from agents.base.token_budget import estimated_tokens
 from stores.base.errors import ModelRefused, NoLogProbabilities
 from stores.base.passages import QUOTING
 
+NOTHING_FOUND = "I found nothing about that."
 NOTED = "Noted: "  # before what was stated; it is not weighed yet
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 

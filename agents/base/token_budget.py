@@ -1,18 +1,16 @@
 """What of a request fits into what a model can read, decided by counting.
 
-    message, instructions and reply are set aside -> passages in rank order -> earlier turns, newest first
+    message, instructions and reply are set aside -> earlier turns up to a share -> passages in rank order
 
 Nothing is cut: a text goes in whole or stays out. The passages end at the first that does not fit, even
 if a later, shorter one would: so what the model sees are always the best, and a larger budget never
-takes one away. The earlier turns have what the passages left, and end in the same way, so that no
-conversation has a hole in it.
+takes one away. No conversation has a hole in it: what leaves it are its oldest turns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 MESSAGE_TOKENS = 8  # what a chat template puts around one message, at most
 TEMPLATE_TOKENS = 32  # what it puts around all of them: a date, the opening of the reply
@@ -42,30 +40,30 @@ def _cost(part: str) -> int:
     return -(-len(part) // _LETTERS_A_TOKEN)
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """How much goes before the model."""
-
-    passages: int  # so many of the best
-    turns: int  # so many of the newest
-    tokens: int  # of these together
-
-
-def fit(*, budget: int, passages: Sequence[int], turns: Sequence[int]) -> Fitted:
-    """The best passages, and then the newest turns, that take `budget` tokens at most.
-
-    passages: the tokens of each, best first. turns: the tokens of each earlier turn, newest first.
-    """
-    kept_passages, taken = _prefix(passages, budget)
-    kept_turns, taken_by_turns = _prefix(turns, budget - taken)
-    return Fitted(kept_passages, kept_turns, taken + taken_by_turns)
-
-
-def _prefix(costs: Sequence[int], budget: int) -> tuple[int, int]:
-    """How many from the start fit, and what they take."""
+def fitting(costs: Sequence[int], budget: int) -> int:
+    """How many from the start fit."""
     taken = 0
     for number, cost in enumerate(costs):
         if taken + cost > budget:
-            return number, taken
+            return number
         taken += cost
-    return len(costs), taken
+    return len(costs)
+
+
+def kept_from(costs: Sequence[int], room: int) -> int:
+    """From which turn on a conversation is sent: the first, and once that is too long, in steps.
+
+    costs: tokens of each turn, oldest first. room: tokens that earlier turns may take.
+    A step takes half of the room away. Until that is filled anew the beginning stays the same, so that a
+    server that keeps what it has read reads only what is new.
+    """
+    over = sum(costs) - max(0, room)
+    if over <= 0:
+        return 0
+    step = max(1, room // 2)
+    to_leave, left = -(-over // step) * step, 0
+    for number, cost in enumerate(costs):
+        if left >= to_leave:
+            return number
+        left += cost
+    return len(costs)

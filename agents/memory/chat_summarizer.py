@@ -3,7 +3,8 @@
     message and its context -> chat model -> the quotes it names -> the user's sentences around them -> claims
 
 What the model writes itself is never kept: a quote that stands in no sentence of the user's is dropped. So is
-one in a sentence that to the reader states nothing; and of the world is what both of them take for it.
+one in a sentence that to reader and heads alike states nothing; and of the world is what both the reader and
+the model take for it.
 """
 
 from __future__ import annotations
@@ -14,25 +15,26 @@ from typing import cast
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.claim_interfaces import Claim, Said
-from agents.base.interfaces import Reader
+from agents.base.interfaces import Reader, Sorting
 from agents.base.own_part import own_sentences
-from agents.memory.reader_summarizer import WORLD_FROM
+from agents.languages.signs import Languages, Signs
+from agents.memory.reader_summarizer import ASKS_FROM, WORLD_FROM
 from agents.memory.takeovers import is_takeover
 from agents.prompts.claims import SCHEMA, messages
 from stores.base.errors import ContextTooLong
 
-_MAY_STATE_FROM = (
-    0.1  # p(world) + p(personal) from which the reader does not rule out that a sentence states something
-)
-_ASKS_FROM = 0.5  # p(asks) from which it asks
+# p(world) + p(personal) from which reader or heads do not rule out that a sentence states something
+_MAY_STATE_FROM = 0.1
 
 
 class ChatSummarizer:
     """A summarizer that asks a chat model, beside the reader."""
 
-    def __init__(self, chat: ChatModel, reader: Reader) -> None:
+    def __init__(self, chat: ChatModel, reader: Reader, languages: Languages | None = None) -> None:
+        """languages: the heads, which know more languages than the reader."""
         self._chat = chat
         self._reader = reader
+        self._languages = languages
 
     @property
     def name(self) -> str:
@@ -72,12 +74,21 @@ class ChatSummarizer:
     def _stating(self, message: str) -> dict[str, bool]:
         """The sentences that may state something, and whether it may be of the world."""
         own = [text for text in own_sentences(message) if not is_takeover(text)]
-        sorted_ = self._reader.sort(own) if own else []
+        if not own:
+            return {}
+        signs = self._languages.signs(own) if self._languages is not None else [None] * len(own)
         return {
             text: one.world >= WORLD_FROM
-            for text, one in zip(own, sorted_, strict=True)
-            if one.world + one.personal >= _MAY_STATE_FROM and one.asks < _ASKS_FROM
+            for text, one, each in zip(own, self._reader.sort(own), signs, strict=True)
+            if _may_state(one, each)
         }
+
+
+def _may_state(sorting: Sorting, signs: Signs | None) -> bool:
+    if sorting.asks >= ASKS_FROM:
+        return False
+    other = 0.0 if signs is None else max(signs.sorting.world + signs.sorting.personal, signs.profile)
+    return max(sorting.world + sorting.personal, other) >= _MAY_STATE_FROM
 
 
 def _claims(reply: Mapping[str, object], own: Mapping[str, bool]) -> list[Claim]:

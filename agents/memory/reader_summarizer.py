@@ -7,16 +7,19 @@ message -> the user's own part -> sentences, but for takeovers, orders and what 
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader, Sorting
 from agents.languages.message_sorting import sentences_of
 from agents.languages.signs import Languages, Signs
+from agents.languages.standing import always_holds
 from agents.memory.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.
 WORLD_FROM = 0.6  # p(world) from which a statement is of the world; unsure is personal
 STATED_FROM = 0.5  # p(world) + p(personal) from which a sentence states something
+ASKS_FROM = 0.5  # p(asks) from which it asks
 # Of what the heads say of a sentence, which then stays a message alone. On the dev part of data/messages 78 %
 # of what is not so (nearly, if, wished, refused); of the statements of data/everyday 2 %.
 NOT_SO_FROM = 0.4  # p(irreal), where nothing is likelier
@@ -41,14 +44,21 @@ class ReaderSummarizer:
         found = [text for text in sentences_of(said.message, self._languages) if not is_takeover(text)]
         if not found:
             return []
-        return [
-            Claim(text, text, "fact", "world" if sorting.world >= WORLD_FROM else "user")
-            for text, sorting, signs in zip(found, self._reader.sort(found), self._signs(found), strict=True)
-            if sorting.world + sorting.personal >= STATED_FROM and not _is_no_statement(sorting, signs)
-        ]
+        each = zip(found, self._reader.sort(found), self._signs(found), strict=True)
+        return [claim for one in each if (claim := _claim(*one)) is not None]
 
     def _signs(self, texts: list[str]) -> list[Signs] | list[None]:
         return [None] * len(texts) if self._languages is None else self._languages.signs(texts)
+
+
+def _claim(text: str, sorting: Sorting, signs: Signs | None) -> Claim | None:
+    """What a sentence states; a standing wish states something, whatever its form."""
+    is_standing = signs is not None and always_holds(signs) and sorting.asks < ASKS_FROM
+    is_stated = sorting.world + sorting.personal >= STATED_FROM
+    if not (is_stated or is_standing) or _is_no_statement(sorting, signs):
+        return None
+    about: Literal["world", "user"] = "world" if sorting.world >= WORLD_FROM and not is_standing else "user"
+    return Claim(text, text, "preference" if is_standing else "fact", about)
 
 
 def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:

@@ -11,7 +11,8 @@ nothing: then claims is empty.
 - A claim is one sentence in which the user states a fact of the world, a fact about themselves, or what \
 they like, want or prefer.
 - quote: that sentence, copied letter by letter from the message, slips included.
-- kind: "preference" for what the user likes, wants or prefers, also how you are to answer them; else "fact".
+- kind: "preference" for what always holds of the user: how you are to answer them, who they are, allergies, \
+diets, conditions, languages, units, firm likes and dislikes; else "fact".
 - about: "user" for what is about the user, their people, things and plans; "world" for all else.
 - is_hearsay: true where the user only reports what somebody else says ("my friend says", "I heard").
 - No claims: questions, greetings, thanks, opinions of your answer; what is imagined, wished or supposed; \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from agents.base.chat_interfaces import ChatMessage, Source
 from agents.base.citations import without_citations
@@ -47,13 +48,15 @@ def messages(
     history: Sequence[Exchange],
     *,
     system: str = "",
+    at: datetime | None = None,
     examples: bool = True,
 ) -> tuple[ChatMessage, ...]:
     """Instructions, three examples, the earlier exchanges, then the message under its entities.
 
-    system: what the user asks of all answers. examples: an entity that fits, one like it, and none.
+    system: what the user asks of all answers. at: when the message came, which is not told.
+    examples: an entity that fits, one like it, and none.
     """
-    asked = f"\n\nThe user asks of all answers:\n{system}" if system else ""
+    asked = f"\n\n{system}" if system else ""
     shown = [part for example in EXAMPLES if examples for part in _turn(*example)]
     earlier = [
         part

@@ -74,7 +74,7 @@ def command(
 
     from agents.backends.extractive import is_sure, is_told
     from assistant.terminal.actions.undoing import in_shell
-    from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
+    from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line, unreachable_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.documents_named import naming
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
@@ -114,6 +114,8 @@ def command(
                 write_out(WAS_THOUGHT)
             elif isinstance(event, Chosen):
                 chosen.append(event)
+                if event.unreachable is not None and not call.as_json:
+                    call.tell(unreachable_line(event.unreachable))
             elif isinstance(event, Accepted):
                 accepted.append(event)
 
@@ -156,6 +158,7 @@ def command(
                     ],
                     "invented_citations": list(finished.invented),
                     "left_out": [asdict(entry) for entry in (chosen[-1].left_out if chosen else ())],
+                    "sent_of": finished.sent_of,
                     "is_cut": finished.cut is not None,
                     "unreachable": finished.unreachable.message if finished.unreachable else None,
                     "command": in_shell(finished.command) if finished.command else None,
@@ -165,7 +168,7 @@ def command(
         else:
             if finished.answer:
                 write_out("\n")
-            for line in below_answer(finished.cut, finished.unreachable):
+            for line in below_answer(finished.cut, finished.sent_of):
                 call.tell(line)
             if finished.command:
                 call.tell(f"In a shell: {in_shell(finished.command)}")

@@ -39,6 +39,7 @@ class Chosen:
     sources: tuple[Source, ...]
     model: str
     left_out: tuple[LeftOut, ...] = ()  # passages and earlier turns that did not fit into its context
+    unreachable: VouchError | None = None  # why no chat model answers; what was found is quoted instead
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Finished:
     unreachable: VouchError | None = None  # why no chat model answered; what was found is quoted instead
     sources: tuple[Source, ...] = ()  # all that were put before the model, as the answer numbers them
     command: str = ""  # of the chat, that the answer offers to an order; its own models alone offer any
+    sent_of: tuple[int, int] | None = None  # of what was asked of, so many parts of so many; None: all of it
 
 
 @dataclass(frozen=True)

@@ -14,22 +14,26 @@ from typing import Protocol
 from agents.answering.overview import sections
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest
-from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
+from agents.base.interfaces import AugmentedQuery, Candidate, Exchange, Verdict
 from agents.languages.message_sorting import MessageSorter
+from agents.languages.standing import Secrets
+from agents.retrieval.helping import most_helping
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
 from assistant.search.searching import Searching
+from assistant.turns.conversation import WHOLE, Conversation, material_passage
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import stating_first, without_settled
-from stores.base.clock import now
 from stores.base.passages import Passage
 from stores.conversation.journal import Accepted, Journal
 from stores.conversation.turn_models import REWRITTEN
+from stores.database.tables import Turn
 
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+_STANDING = 60  # statements that always hold, the newest, of which as many are sent as there is room for
 _LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
 
 
@@ -71,6 +75,7 @@ class MemoryTalk:
         messages_behind: MessagesBehind = lambda user_id, versions: {},
         sorter: MessageSorter | None = None,
         asks_for_outline: Callable[[str], bool] = lambda question: False,
+        secrets: Secrets | None = None,
     ) -> None:
         """cut: a long text as passages. history_turns: how many earlier turns the model sees.
 
@@ -79,8 +84,11 @@ class MemoryTalk:
         messages_behind: what a user wrote that their memories were made from, by version id.
         sorter: says what the sentences of a message do.
         asks_for_outline: whether a message that names a document asks what stands there at all.
+        secrets: what is not sent to a model that writes unless it is asked for.
         """
         self.journal = journal
+        self.secrets = secrets or Secrets(None)
+        self.conversation = Conversation(journal, cut=cut, settled=settled, withheld=self.secrets.withheld)
         self.augmenter = augmenter
         self.reranker = reranker
         self.cut = cut
@@ -99,9 +107,14 @@ class MemoryTalk:
         message: str,
         only: Sequence[int] | None,
         material: str,
+        *,
+        written: str = "",
     ) -> Finding:
-        """only: the versions that the message asks of alone, where it names documents."""
-        return _FromMemory(self, searching, user_id, accepted, message, only, material)
+        """only: the versions that the message asks of alone, where it names documents.
+
+        written: the message with their names; empty where it names none.
+        """
+        return _FromMemory(self, searching, user_id, accepted, message, only, material, written or message)
 
 
 @dataclass
@@ -115,6 +128,7 @@ class _FromMemory:
     _message: str
     _only: Sequence[int] | None
     _material: str
+    _written: str
     state = None
 
     def __post_init__(self) -> None:
@@ -160,24 +174,90 @@ class _FromMemory:
             self._order = Reranked(self._found.candidates, ())
         else:
             self._order = self._talk.reranker.rerank(self.query.text, self._found.candidates)
-        self._in_front = [*self._best_of_material(), *self._said_here()]
         return self._order
 
     def prepare(self, responder: Responder) -> ReplyRequest:
+        if not responder.quotes:
+            return self._to_be_written(responder)
+        in_front = [*self._best_of_material(), *self._said_here()]
         passages = [candidate.passage for candidate in stating_first(self._order.order, self._talk.sorter)]
         request = responder.prepare(
             self._message,
             self.query.text,
             [
-                *self._in_front,
+                *in_front,
                 *beside_their_messages(passages, self._user_id, self._talk.messages_behind),
             ],
             self._earlier,
             is_kept=bool(self._accepted.version_ids),
-            at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
+            at_least=len(in_front) + sum(candidate.given > 0 for candidate in self._order.order),
             useless=self._order.useless,
         )
         return replace(request, asks=self._only is not None, outlines=self._outlines)
+
+    def _to_be_written(self, responder: Responder) -> ReplyRequest:
+        """For a model that writes: what helps and is not in the conversation, which goes along."""
+        talk, space = self._talk, self._searching.spaces.of(self._user_id)
+        earlier = talk.conversation.before(self._user_id, self._accepted.turn_id, space)
+        turn = talk.journal.turn(self._user_id, self._accepted.turn_id)
+        whole = [material_passage(self._material, WHOLE, turn)] if self._material.strip() else []
+        named: list[Passage] = []
+        if self._only is not None:
+            live = space.passages(self._only)
+            whole += [live[version] for version in self._only if version in live]
+            named = [candidate.passage for candidate in self._order.order]
+        in_front = [*self._said_here(), *([] if named else self._helping(responder.keep))]
+        request = responder.prepare(
+            self._written,
+            self.query.text,
+            in_front,
+            earlier,
+            is_kept=bool(self._accepted.version_ids),
+            at_least=len(in_front),
+            whole=whole,
+            parts=lambda: [*self._parts_of(turn), *named],
+            holding=space.standing(_STANDING),
+            at=turn.accepted_at,
+        )
+        return replace(request, asks=self._only is not None, outlines=self._outlines, is_written=True)
+
+    def _helping(self, documents: int) -> list[Passage]:
+        """Of what was found what is likely to help, the likeliest first, messages with their answers.
+
+        documents: passages of documents, at most.
+        """
+        verdicts = {id(judgement.candidate): judgement.verdict for judgement in self._order.judgements}
+        asks = bool(self._talk.sorter.sorted(self._message).asking)
+        helping = most_helping(asks, self._order.order, verdicts, documents=documents)
+        secrets = self._talk.secrets
+        space = self._searching.spaces.of(self._user_id)
+        without = self._accepted.version_ids
+        replies = self._talk.conversation.replies(self._user_id, space, self._found.vector, without)
+        with_reply = [p for p in replies if not (secrets.holds(p.title) or secrets.holds(p.text))]
+        versions = {passage.version_id for passage in with_reply}
+        others = [
+            candidate.passage
+            for candidate in helping
+            if candidate.passage.version_id not in versions
+            and self._may_be_sent(candidate.passage, verdicts.get(id(candidate)))
+        ]
+        return [*with_reply, *others]
+
+    def _may_be_sent(self, passage: Passage, verdict: Verdict | None) -> bool:
+        """Neither a secret that was not asked for, nor an old question."""
+        if passage.is_shared:
+            return True
+        if passage.kind == "message" and not self._talk.sorter.sorted(passage.text).stating:
+            return False
+        return self._talk.secrets.may_be_sent(passage.text, verdict)
+
+    def _parts_of(self, turn: Turn) -> list[Passage]:
+        """What was handed over, in parts, those that are nearest to the question first."""
+        parts = self._talk.cut(self._material) if self._material.strip() else []
+        if not parts:
+            return []
+        scores = self._searching.encoder.encode_passages(parts) @ self._found.vector
+        return [material_passage(parts[i], i, turn) for i in scores.argsort()[::-1].tolist()]
 
     def read_ahead(self, answer: str) -> None:
         said = [*self._earlier, Exchange(self._message, "", answer, self._accepted.turn_id)]
@@ -193,12 +273,8 @@ class _FromMemory:
 
     def _best_of_material(self) -> list[Passage]:
         """The passages of what was handed over that are nearest to the question, in reading order."""
-        parts = self._talk.cut(self._material) if self._material.strip() else []
-        if not parts:
-            return []
-        scores = self._searching.encoder.encode_passages(parts) @ self._found.vector
-        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
-        return [_material_passage(parts[number], number) for number in best]
+        turn = self._talk.journal.turn(self._user_id, self._accepted.turn_id)
+        return sorted(self._parts_of(turn)[:_MATERIAL_SOURCES], key=lambda part: part.position)
 
 
 def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
@@ -206,20 +282,4 @@ def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(part, 0.0, 0.0, 0.0, 0.0, found_rank=rank, given=1.0)
         for rank, part in enumerate(parts, start=1)
-    )
-
-
-def _material_passage(text: str, position: int) -> Passage:
-    return Passage(
-        version_id=-1 - position,  # in no store
-        passage_id=0,
-        space="material",
-        kind="material",
-        title="",
-        text=text,
-        document_id=None,
-        position=position,
-        source="handed over with the message",
-        external_id="",
-        created_at=now(),
     )

@@ -20,6 +20,7 @@ from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
+from agents.base.quoting_only import NOTHING_FOUND
 from agents.languages.message_sorting import MessageSorter
 from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
@@ -154,6 +155,7 @@ class TurnPipeline:
 
             turn.note("rerank", reranked=await self._on_thread(finding.rerank), state=finding.state)
 
+            await way.responder.get_ready()
             request = await self._on_thread(finding.prepare, way.responder)
             turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
             yield Chosen(request.sources, way.responder.model_name, request.left_out)
@@ -168,8 +170,12 @@ class TurnPipeline:
                 request = await self._on_thread(finding.prepare, quoting)
                 model = quoting.model_name
                 turn.note("prepare", request=request, model=model, in_place_of=(self.model_name, error))
-                yield Chosen(request.sources, quoting.model_name, request.left_out)
-                async for event in _replied(quoting, request, turn):
+                quotes = [event async for event in _replied(quoting, request, turn)]
+                if turn.written.startswith(NOTHING_FOUND):  # that is no answer of a model that failed
+                    turn.quoted_nothing()
+                    raise
+                yield Chosen(request.sources, quoting.model_name, request.left_out, error)
+                for event in quotes:
                     yield event
             tells = (await self._on_thread(self._sorter.sorted, message)).only_states
             turn.note("respond", tells=tells, trained=await self._on_thread(self._trained))
@@ -233,7 +239,7 @@ class TurnPipeline:
         searching, knowledge = self._searching(), self._knowledge
         base = knowledge.base_of(user_id, accepted.session_id) if knowledge else None
         if knowledge is None or base is None:
-            finding = self._memory.begin(searching, user_id, accepted, *asked, material)
+            finding = self._memory.begin(searching, user_id, accepted, *asked, material, written=message)
             return _Way(finding, self._responder, self._server, self._quoting)
         turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
         over = knowledge.begin(base, searching, user_id, accepted, message, turns)

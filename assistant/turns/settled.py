@@ -42,10 +42,8 @@ def stating_first(order: Sequence[Candidate], sorter: MessageSorter) -> list[Can
     return [*front, *behind]
 
 
-def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:
-    if not words:
-        return candidate
-    text = candidate.passage.text
+def without_words(text: str, words: Sequence[str]) -> str:
+    """The sentences of a text that say something besides these words."""
     settled: set[int] = set()  # places in the text
     for said in words:
         begin = text.find(said)
@@ -58,4 +56,11 @@ def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:
         if 2 * sum(text[i].isalnum() and i in settled for i in range(sentence.start, sentence.end))
         < sum(map(str.isalnum, sentence.text))
     )
-    return replace(candidate, passage=replace(candidate.passage, text=" ".join(left)))
+    return " ".join(left)
+
+
+def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:
+    if not words:
+        return candidate
+    text = without_words(candidate.passage.text, words)
+    return replace(candidate, passage=replace(candidate.passage, text=text))

@@ -11,6 +11,7 @@ from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest,
 from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
+from assistant.turns.conversation import noted
 from assistant.turns.events import Finished
 from stores.base.errors import VouchError
 from stores.conversation.journal import FoundPassage, Judged, Outcome
@@ -36,13 +37,19 @@ class TurnInProgress:
         self._last = moment
         self._known.update(known)
         if "request" in known:
-            self.citations = Citations(known["request"].sources)
+            request: ReplyRequest = known["request"]
+            self.citations = Citations((*request.sources, *request.earlier))
 
     def heard(self, piece: str) -> None:
         """A piece of the reply has arrived."""
         if not self._pieces:
             self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
         self._pieces.append(piece)
+
+    @property
+    def written(self) -> str:
+        """What of the reply has arrived."""
+        return "".join(self._pieces)
 
     @property
     def has_written(self) -> bool:
@@ -58,6 +65,11 @@ class TurnInProgress:
     def begin_anew(self) -> None:
         """What was taken for the reply so far was thinking."""
         self._pieces.clear()
+
+    def quoted_nothing(self) -> None:
+        """Nothing was found to be quoted in place of a model that cannot be reached."""
+        self._pieces.clear()
+        del self._known["in_place_of"]
 
     def was_cut(self, cut: CutAtLimit) -> None:
         """The reply ended at the model's limit."""
@@ -86,6 +98,8 @@ class TurnInProgress:
                 **_moved(reranked),
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
+                **(noted(request.sources) if request and request.is_written else {}),
+                **({"sent_of": request.sent_of} if request and request.sent_of else {}),
                 "is_cut": "cut" in self._known,
                 **self._asked(),
                 **self._talked_over(),
@@ -147,6 +161,7 @@ class TurnInProgress:
             self._known.get("in_place_of", ("", None))[1],
             tuple(sources.values()),
             self.citations.command,
+            request.sent_of if (request := self._known.get("request")) else None,
         )
 
 
@@ -156,7 +171,8 @@ def _found(
     if retrieved is None:
         return []
     order = reranked.order if reranked else retrieved.candidates
-    numbers = {source.passage.version_id: source.number for source in sources}
+    numbers = {s.passage.version_id: s.number for s in sources if s.passage.version_id > 0}
+    beside = numbers.keys() - {candidate.passage.version_id for candidate in order}
     return [
         FoundPassage(
             version_id=candidate.passage.version_id,
@@ -169,6 +185,18 @@ def _found(
             citation=numbers.get(candidate.passage.version_id),
         )
         for rank, candidate in enumerate(order, start=1)
+    ] + [
+        FoundPassage(  # not found for this message, and seen by the model as part of the conversation
+            version_id=version_id,
+            found_rank=rank,
+            dense=0.0,
+            lexical=0.0,
+            lift=0.0,
+            score=0.0,
+            final_rank=rank,
+            citation=numbers[version_id],
+        )
+        for rank, version_id in enumerate(sorted(beside), start=len(order) + 1)
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from stores.base.statement_links import GONE_FROM, ReplacedBy
 
 STATEMENTS = ("note", "fact", "preference", "correction")  # kinds of what a user stated or wrote by hand
+STANDING = "preference"  # the kind of those that always hold of their user, and go with each question
 SHARED = "shared"  # the space that every user may search
 HEADING_OF = " › "  # in a title, between a document's and those of its parts
 

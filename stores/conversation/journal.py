@@ -24,8 +24,18 @@ from stores.conversation.ratings import keep_rating
 from stores.conversation.said_passages import keep_words, said_before
 from stores.conversation.sessions import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.database.database import Database
-from stores.database.rows import found_by
-from stores.database.tables import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
+from stores.database.rows import found_by, in_parts
+from stores.database.tables import (
+    Judgement,
+    PassageIdentity,
+    PassageVersion,
+    Retrieval,
+    RetrievedPassage,
+    Session,
+    Turn,
+    User,
+    known_id,
+)
 from stores.words.turn_words import note_turns
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]
@@ -292,6 +302,47 @@ class Journal:
                 for row in rows
             ]
 
+    def listed_in(self, user_id: int, turn_ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+        """What these turns of a user put before the model: by turn, numbers with versions, in their order."""
+        listed: dict[int, list[tuple[int, int]]] = {}
+        with self._database.reading() as sql:
+            for some in in_parts(turn_ids):
+                rows = sql.execute(
+                    select(
+                        col(Retrieval.turn_id),
+                        col(RetrievedPassage.citation),
+                        col(RetrievedPassage.version_id),
+                    )
+                    .join(Retrieval, col(Retrieval.id) == col(RetrievedPassage.retrieval_id))
+                    .join(Turn, col(Turn.id) == col(Retrieval.turn_id))
+                    .where(
+                        col(Retrieval.turn_id).in_(some),
+                        col(Turn.user_id) == user_id,
+                        col(RetrievedPassage.citation).is_not(None),
+                    )
+                    .order_by(col(RetrievedPassage.citation))
+                )
+                for turn_id, number, version_id in rows:
+                    listed.setdefault(turn_id, []).append((number or 0, version_id))
+        return listed
+
+    def turns_of_messages(self, user_id: int, version_ids: Sequence[int]) -> dict[int, Turn]:
+        """The answered turns of this user whose messages these versions hold, by version."""
+        statement = (
+            select(col(PassageVersion.id), Turn)
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .join(Turn, col(Turn.id) == col(PassageIdentity.turn_id))
+            .where(col(PassageVersion.id).in_(version_ids), col(PassageIdentity.kind) == "message")
+        )
+        with self._database.reading() as sql:
+            return {known_id(i): turn for i, turn in sql.execute(_answered(statement, user_id)).all()}
+
+    def answered(self, user_id: int, turn_ids: Sequence[int]) -> dict[int, Turn]:
+        """Those of these turns that are this user's and have an answer, by id."""
+        with self._database.reading() as sql:
+            found = sql.scalars(_answered(select(Turn).where(col(Turn.id).in_(turn_ids)), user_id)).all()
+            return {known_id(turn.id): turn for turn in found}
+
     def judged_in(self, user_id: int, turn_id: int) -> dict[int, tuple[str, float]]:
         """What was judged for a turn, by version: label and score from 0 to 1; the last judgement counts."""
         self.turn(user_id, turn_id)
@@ -322,6 +373,16 @@ class Journal:
             return keep_rating(
                 sql, user_id, turn_id, rating, reason=reason, correction=correction, version_id=version_id
             )
+
+
+def _answered(statement: Any, user_id: int) -> Any:
+    """Of a statement over turns those that this user's sessions hold, with an answer; no deleted session."""
+    return statement.join(Session, col(Session.id) == col(Turn.session_id)).where(
+        col(Turn.user_id) == user_id,
+        col(Turn.state).in_(("done", "stopped")),
+        col(Turn.answer) != "",
+        col(Session.deleted_at).is_(None),
+    )
 
 
 def _kept_session(sql: SqlSession, user_id: int, session_id: int) -> Session:

@@ -7,6 +7,7 @@ memory_uses      answers made with a memory, marks, rounds that saw it, and wher
 statement_links  what statements do to each other, and what their user says of it
 edits            a user's notes, setting aside, and taking any write back
 undone_imports   taking that back
+profile          what always holds of a user, and goes with each question
 library          the documents that a user sees, a file each
 collections      what some of them can be called together
 documents        documents added and replaced, passage by passage

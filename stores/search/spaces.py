@@ -26,6 +26,7 @@ from stores.versions.live import (
     live_among,
     live_of,
     live_passages,
+    standing_among,
     stored_vectors,
     waiting_versions,
     within,
@@ -279,6 +280,12 @@ class Space:
         """The `most` newest live statements of its user, newest first: version id and text."""
         with self._spaces.database.reading() as sql:
             return self._spaces.statements_in(sql, self._own, most)
+
+    def standing(self, most: int) -> list[Passage]:
+        """What always holds of its user, of the newest statements of that kind; the newest first."""
+        with self._spaces.database.reading() as sql:
+            found = live_passages(sql, standing_among(sql, self._own, most), (self._own,)).values()
+        return sorted((p for p in found if p.holds), key=lambda p: (p.created_at, p.version_id), reverse=True)
 
     def linked(self, passages: Iterable[Passage]) -> dict[int, Passage]:
         """What these statements took the place of, and what took theirs, where it is sure; by version id."""

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.passages import SHARED, STATEMENTS, Passage, knowledge_space, own_space
+from stores.base.passages import SHARED, STANDING, STATEMENTS, Passage, knowledge_space, own_space
 from stores.database.rows import moment, rows
 from stores.database.tables import KnowledgeBase, PassageVector, PassageVersion, known_id
 from stores.versions.links import newer_of
@@ -33,6 +33,17 @@ def live_among(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str
         )
         live.update(row[0] for row in found)
     return live
+
+
+def standing_among(sql: SqlSession, space: str, most: int) -> list[int]:
+    """Live versions of a space that say what always holds, the newest first."""
+    found = rows(
+        sql,
+        "SELECT v.id FROM passage_versions AS v JOIN passages AS p ON p.id = v.passage_id "
+        f"WHERE p.kind = '{STANDING}' AND v.removed_at IS NULL AND {within((space,), 'v')} "
+        f"ORDER BY v.id DESC LIMIT {int(most)}",
+    )
+    return [row[0] for row in found]
 
 
 def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, Passage]:

@@ -12,5 +12,5 @@ rating         what is said of an answer, kept, and where nothing is learned fro
 teaching       what an answer should have been, kept
 sessions       a session renamed, archived, deleted or brought back, with undo
 model_choice   which chat model answers in this chat
-memories       that, by the functions of the commands, on the assistant's thread
+memories       that, by the functions of the commands, on the assistant's thread; what always holds of a user
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,9 +12,10 @@ from assistant.terminal.actions.forgetting import forget_for_good
 from assistant.terminal.actions.sharing import share_memory, shared_line, weigh_for_all
 from assistant.terminal.actions.undoing import both_line, in_chat, instead_line, told_in_chat, undone_write
 from assistant.terminal.actions.written_here import Written, withdraw_proposal
+from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
-from stores.base.passages import SHARED
+from stores.base.passages import SHARED, STANDING
 from stores.base.shortages import shortage
 from stores.memory.edits import EDITABLE
 from stores.memory.memory_rows import MemoryRows
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from stores.claims.decisions import Learned
     from stores.database.tables import Receipt
 
+_HOW = "/profile TEXT adds to it, /profile pin ID and /profile unpin ID take a memory in and out."
+_PINNED = {"pin": True, "unpin": False}
 _WAITS = "It is not checked yet: a model is missing. The scope “Waiting for check” shows why."
 
 
@@ -144,3 +148,27 @@ def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours"
         unwritable = WrongUsage(f"{one_line(file)} cannot be written: {error.strerror}")
         raise shortage(error, {place: "Or name another file."}) or unwritable from error
     return f"{count} lines ({scope}) written to {place.resolve()}"
+
+
+def profile_lines(assistant: Assistant, user_id: int) -> Iterator[str]:
+    """What always holds of the user and goes with each question to a chat model, newest first."""
+    lines = assistant.stores.profile.lines(user_id)
+    for line in lines:
+        yield f"{line.passage_id:>6}  {one_line(line.text)}"
+    yield _HOW if lines else f"Nothing is known that always holds of you. {_HOW}"
+
+
+def change_profile(assistant: Assistant, user_id: int, typed: str) -> tuple[str, int | None]:
+    """Carries out what was typed behind /profile: what is said of it, and the receipt of what was added."""
+    word, _, rest = typed.partition(" ")
+    if word in _PINNED:
+        passage_id = typed_id(rest)
+        if passage_id is None:
+            raise WrongUsage(f"/profile {word} needs the number of a memory", hint="/memory lists them.")
+        line = assistant.stores.profile.put(user_id, passage_id, pinned=_PINNED[word])
+        other = "unpin" if _PINNED[word] else "pin"
+        done = "Goes with each question from now on" if _PINNED[word] else "Goes along only where it helps"
+        return f"{done}: “{short(line.text)}”. /profile {other} {passage_id} takes that back.", None
+    passage_id, receipt_id = assistant.stores.knowledge.remember(user_id, typed, kind=STANDING)
+    told = f"Goes with each question from now on, as {passage_id}: “{short(typed)}”. /undo takes it back."
+    return told, receipt_id

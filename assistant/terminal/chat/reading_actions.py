@@ -58,7 +58,8 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
 
     def action_open_source(self, number: int) -> None:
         answer = self.answer
-        cited = [source for source in answer.sources if source.number == number] if answer else []
+        sources = answer.sources if answer else ()
+        cited = [source for source in sources if source.number == number] or sources[number - 1 : number]
         if answer is None or answer.turn_id is None or not cited:
             self.tell(f"this answer has no source [{number}]")
         elif cited[0].version_id == 0:

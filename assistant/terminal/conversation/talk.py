@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.facts.answer_lines import below_answer
+from assistant.terminal.facts.answer_lines import below_answer, unreachable_line
 from assistant.terminal.facts.messages import Message, cited_source
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
@@ -207,7 +207,8 @@ class Talk:
             answer.state, answer.seconds = finished.state, finished.seconds  # type: ignore[assignment]
             answer.sources = tuple(cited_source(source) for source in finished.cited)
             failed, answer.command = finished.error, finished.command
-            answer.note = "\n".join(below_answer(finished.cut, finished.unreachable))
+            gone = [unreachable_line(finished.unreachable)] if finished.unreachable is not None else []
+            answer.note = "\n".join([*gone, *below_answer(finished.cut, finished.sent_of)])
             answer.is_quoted = answer.is_quoted or finished.unreachable is not None
         if isinstance(failed, ModelBusy) and not answer.text:  # and nobody waits for it any longer
             answer.failure = one_line(failed.message)

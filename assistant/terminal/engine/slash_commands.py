@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agents.base.sentences import asks_only
 from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.actions.knowledge_bases import talk_over
-from assistant.terminal.actions.memories import keep_both, put_instead
+from assistant.terminal.actions.memories import change_profile, keep_both, profile_lines, put_instead
 from assistant.terminal.actions.model_choice import choose_model
 from assistant.terminal.actions.rating import rate, reaches_all
 from assistant.terminal.actions.removing import propose_when_sure
@@ -360,6 +360,15 @@ class SlashCommands:
     def _replay(self, text: str) -> Iterator[str]:
         session_id = session_to_replay(self._assistant, self._user_id, text, self.session_id)
         yield from replay_session(self._assistant, self._user_id, session_id)
+
+    def _profile(self, typed: str) -> Iterator[str]:
+        if not typed:
+            yield from profile_lines(self._assistant, self._user_id)
+            return
+        told, receipt_id = change_profile(self._assistant, self._user_id, typed)
+        if receipt_id is not None:
+            self.note_written(Written(told, receipt_id))
+        yield told
 
     def _docs(self, words: str) -> Iterator[str]:
         from assistant.library.shelf import cells

@@ -40,17 +40,27 @@ WAS_THOUGHT = "\n(That was thinking. The answer:)\n"  # where it was printed bef
 
 def cut_line(cut: CutAtLimit) -> str:
     """What is said below an answer that reached its longest length."""
+    if cut.repeats:
+        return "(The reply repeated itself, and was stopped. /retry asks again.)"
     where = f" at {cut.tokens} tokens" if cut.tokens else " at the model's longest length"
     return f"(The reply was cut{where}; model.max_tokens in settings.toml sets how long one may be.)"
 
 
-def below_answer(cut: CutAtLimit | None, unreachable: VouchError | None) -> list[str]:
+def below_answer(cut: CutAtLimit | None, sent_of: tuple[int, int] | None) -> list[str]:
     """What is said below an answer of how it came about; mostly nothing."""
     lines = [cut_line(cut)] if cut else []
-    if unreachable is not None:
-        why = one_line(unreachable.message)
-        lines.append(f"({why}. What was found is quoted instead; the next message asks the model again.)")
+    if sent_of is not None:
+        sent, of = sent_of
+        lines.append(
+            f"({sent} of {of} parts were sent: more does not fit into what the model reads at once.)"
+        )
     return lines
+
+
+def unreachable_line(error: VouchError) -> str:
+    """What stands before the quotes that take the place of a model's answer."""
+    why = one_line(error.message)
+    return f"({why}. What was found is quoted instead; the next message asks the model again.)"
 
 
 def invented_line(numbers: Sequence[int]) -> str:

@@ -47,6 +47,9 @@ COMMANDS = (
     Command(
         "/memory", "[WORDS or ID]", "list what is remembered of you, with words also what you said; one whole"
     ),
+    Command(
+        "/profile", "[TEXT or pin ID or unpin ID]", "what always holds of you and goes with each question"
+    ),
     Command("/why", "[TURN]", "what the last answer was made from"),
     Command("/learned", "[TURN]", "what was learned from the last message, or that turn's"),
     Command("/good", "[TURN]", "the last answer, or that turn's, helped"),

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, invented_line, source_line
+from assistant.terminal.facts.answer_lines import (
+    WAS_THOUGHT,
+    below_answer,
+    invented_line,
+    source_line,
+    unreachable_line,
+)
 from assistant.terminal.plain.commands import PlainCommands
 from assistant.turns.events import Busy, Chosen, Event, Finished, NoWord, Searched, Thinks, Wrote
 from assistant.turns.notices import Notices
@@ -45,7 +51,9 @@ class PlainReply:
         if isinstance(event, Searched):
             self._waits_for = "weighing what was found"
         elif isinstance(event, Chosen):
-            self._waits_for = f"waiting for {one_line(event.model)}"
+            self._waits_for = f"waiting for {one_line(event.model)}, which may still be loading"
+            if event.unreachable is not None:
+                self._say(f"{unreachable_line(event.unreachable)}\n")
         elif isinstance(event, Wrote):
             self._has_written = True
             self._say(event.text)
@@ -71,7 +79,7 @@ class PlainReply:
         self._say("\n")
         if finished.error is not None:
             self._say(_told(finished.error, f"(failed: {finished.error.message})"))
-        for line in below_answer(finished.cut, finished.unreachable):
+        for line in below_answer(finished.cut, finished.sent_of):
             self._say(f"{line}\n")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")

@@ -9,7 +9,6 @@ from stores.base.one_line import without_controls
 
 _TAB = " " * 4
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>&=:])")  # what Markdown may take for something else
-_INVENTED = re.compile(r"\[(\d{1,4})\?\]")  # how the responder shows a number that stands for no source
 
 
 def printable(text: str) -> str:
@@ -19,13 +18,13 @@ def printable(text: str) -> str:
 
 
 def as_markdown(reply: str, *, is_quoted: bool = False) -> str:
-    """A reply, or a piece of one, as it is shown: citation numbers that were invented are struck out.
+    """A reply, or a piece of one, as it is shown.
 
     is_quoted: it holds the words of passages as they stand, so that "214. You said" begins no list.
     """
     if is_quoted:
         return _MARKS.sub(r"\\\1", printable(reply))
-    return _INVENTED.sub(r"~~[\1]~~", printable(reply))
+    return printable(reply)
 
 
 def from_home(path: str) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from assistant.settings.config import DEFAULT, TRAINED_JUDGE
 from assistant.wiring.parts.given import Given
@@ -458,27 +456,28 @@ class Models:
     def chat_model_of(self, model: ModelSettings) -> ChatModel:
         """The model that these settings name; made anew."""
         if model.backend == "openai":
-            if self.given.offline and not _is_on_this_machine(model.base_url):
+            from agents.backends.openai_chat import OpenAIChat, is_on_this_machine
+            from agents.backends.openai_habits import KnownHabits
+
+            if self.given.offline and not is_on_this_machine(model.base_url):
                 raise ModelUnreachable(
                     f"--offline keeps Vouch from asking {without_secrets(model.base_url)}",
                     hint="Leave --offline out, or set model.backend to extractive.",
                 )
-            from agents.backends.openai_chat import OpenAIChat
-            from agents.backends.openai_habits import KnownHabits
-
             # a server has defaults of its own, and may refuse other values
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
                 api_key=self.given.api_key,
                 timeout_seconds=model.timeout_seconds,
+                first_word_seconds=max(model.first_word_seconds, model.timeout_seconds),
                 max_retries=model.retries,
                 max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
                 temperature=model.temperature if self._is_set("model.temperature") else None,
                 context_tokens=model.context_tokens,
                 parameters=self._parameters(model),
                 headers=model.extra_headers.read(),
-                counts_tokens=bool(model.price_sent or model.price_written),
+                counts_tokens=True,
                 habits=KnownHabits(self.given.locations.cache / "servers.json"),
             )
         if model.backend == "llamacpp":
@@ -596,11 +595,3 @@ class _LiveEncoder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         return self._encoder.encode_passages(texts)
-
-
-def _is_on_this_machine(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # another name
-        return False

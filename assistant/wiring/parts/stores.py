@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from stores.memory.documents import StoredDocuments
     from stores.memory.edits import Knowledge
     from stores.memory.library import Library
+    from stores.memory.profile import Profile
     from stores.memory.statement_links import StatementLinks
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.knowledge_bases import KnowledgeBases
@@ -137,6 +138,13 @@ class Stores:
         from stores.exchange.memory_import import MemoryImport
 
         return MemoryImport(self.database)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What always holds of users."""
+        from stores.memory.profile import Profile
+
+        return Profile(self.database)
 
     @cached_property
     def knowledge(self) -> Knowledge:

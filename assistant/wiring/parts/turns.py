@@ -44,7 +44,7 @@ class Turns:
         return TurnPipeline(
             journal=self._stores.journal,
             searching=lambda: self._search.searching,
-            memory=self._memory_talk,
+            memory=self.memory_talk,
             responder=self._responder_with(self._models.chat_model),
             cut=self._cut,
             learns=self.given.settings.memory.learn,
@@ -81,7 +81,9 @@ class Turns:
         return partial(cut, whole_up_to_words=200)
 
     @property
-    def _memory_talk(self) -> MemoryTalk:
+    def memory_talk(self) -> MemoryTalk:
+        """Finds what messages are answered from."""
+        from agents.languages.standing import Secrets
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
         from assistant.turns.memory_talk import MemoryTalk
@@ -104,6 +106,7 @@ class Turns:
             messages_behind=partial(messages_behind, self._stores.database),
             sorter=self._models.sorter,
             asks_for_outline=self._models.overview.asks_for_outline,
+            secrets=Secrets(self._search.languages),
         )
 
     @cached_property
@@ -264,7 +267,9 @@ class Turns:
             chat = BackgroundChat(models.chat_model, self.answers_first)
             return Agents(
                 ChatSummarizer(
-                    BackgroundChat(self._models.chat_model, self.answers_first, again=False), reader
+                    BackgroundChat(self._models.chat_model, self.answers_first, again=False),
+                    reader,
+                    self._search.languages,
                 ),
                 ChatDiscriminator(chat),
                 classifier,
