@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.settings.config import Settings
-from assistant.settings.identity import api_key, user_name
+from assistant.settings.identity import key_for, user_name
 from assistant.settings.locations import Locations, find_locations
 from assistant.settings.settings_file import load_settings
 from assistant.terminal.plain.plainness import should_be_plain
@@ -80,7 +80,8 @@ class Invocation:
     def use_model(self, name: str | None) -> None:
         """Has this model answer in place of the settings'; None leaves it. Raises `WrongUsage`.
 
-        name: of one that was added, of one at the settings' server or for their backend, or extractive.
+        name: of a [models.NAME], of one that was added, of one at the settings' server or for their backend,
+        or extractive.
         """
         if name is None:
             return
@@ -88,7 +89,9 @@ class Invocation:
 
         model = self.settings.model
         added = {each.name: each for each in LocalModels(self.locations.chat_models).all()}
-        if name in added:
+        if name in self.settings.models:
+            model = self.settings.models[name]
+        elif name in added:
             model = replace(model, backend="llamacpp", path=str(added[name].path))
         elif name == "extractive":
             model = replace(model, backend="extractive")
@@ -104,7 +107,7 @@ class Invocation:
     @property
     def api_key(self) -> str:
         """The key of the model server that the settings name; empty where it needs none."""
-        return api_key(self.settings.model, os.environ)
+        return key_for(self.settings, self.settings.model, os.environ)
 
     @contextmanager
     def assistant(

@@ -232,3 +232,56 @@ def test_tokens_and_their_cost_are_told_of_turn_session_and_chat(tmp_path: Path)
         says_of(assistant, "scripted")
         assert ask(assistant)[1] == SERVER_ANSWERS  # a server that cannot count is asked without
         assert "stream_options" not in server.requests[-1].body
+
+
+def test_a_further_model_of_another_server_answers_by_its_name_without_the_key_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VOUCH_API_KEY", raising=False)
+    with (
+        ScriptedServer(then=says(SERVER_ANSWERS)) as first,
+        ScriptedServer(then=says("Noon [1].")) as second,
+        asking(tmp_path, first.base_url) as assistant,
+    ):
+        named = ModelSettings(backend="openai", base_url=second.base_url, name="small", retries=0)
+        given = assistant.given
+        given.settings = replace(given.settings, models={"local": named})
+        given.api_key = "of the first"
+        assert any("local" in line and "small at 127.0.0.1" in line for line in says_of(assistant))
+        assert says_of(assistant, "local")[0].startswith("From now on local, small at 127.0.0.1")
+        assert ask(assistant)[:2] == ("small", "Noon [1].")
+        assert first.requests == []
+        assert "of the first" not in second.requests[0].headers["authorization"]
+
+
+def test_a_model_that_the_server_does_not_list_may_be_named_and_embedding_models_are_not_offered(
+    tmp_path: Path,
+) -> None:
+    models = ["scripted", "nomic-embed-text", "qwen3"]
+    server = ScriptedServer(then=says(SERVER_ANSWERS), models=models)
+    with server, asking(tmp_path, server.base_url) as assistant:
+        told = "\n".join(says_of(assistant))
+        assert "qwen3" in told
+        assert "embed" not in told
+        with pytest.raises(NotFound, match="qwen4"):
+            says_of(assistant, "qwen4")
+        assert "which does not list it" in says_of(assistant, "hidden-model")[0]
+
+
+def test_another_model_weighs_what_was_stated(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(then=says(SERVER_ANSWERS)) as first,
+        ScriptedServer(then=says('{"claims": []}')) as second,
+        asking(tmp_path, first.base_url) as assistant,
+    ):
+        named = ModelSettings(backend="openai", base_url=second.base_url, name="small", retries=0)
+        memory = MemorySettings(model="local")
+        settings = replace(assistant.given.settings, models={"local": named}, memory=memory)
+        assistant.given.settings = settings
+        user = assistant.stores.journal.user_id("ann")
+        assistant.catch_up()
+        session = assistant.stores.journal.open_session(user)
+        assistant.turns.host.play(user, session, "I moved to Porto.", watch=lambda event: None)
+        assistant.turns.host.remember(user, lambda learned: None)
+        assistant.turns.host.settle()
+        assert (len(first.requests), len(second.requests)) == (1, 1)

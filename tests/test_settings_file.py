@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from assistant.settings import settings_file
 from assistant.settings.config import FILE_KEYS, SECTIONS, Json, RetrievalSettings, Settings
+from assistant.settings.identity import key_for
 from assistant.settings.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
 from stores.base.errors import WrongUsage
 
@@ -111,6 +113,55 @@ def test_a_model_that_weighs_is_refused_where_none_is_set(tmp_path: Path) -> Non
     ]
     served = '[model]\nbackend = "openai"\nbase_url = "http://localhost/v1"\nname = "m"\n'
     assert loaded(tmp_path, f'{served}[memory]\nagents = "model"\n').memory.agents == "model"
+
+
+LOCAL = """
+[model]
+backend = "openai"
+base_url = "https://example.org/v1"
+name = "large"
+max_tokens = 100
+
+[models.local]
+base_url = "http://127.0.0.1:8080/v1"
+name = "small"
+temperature = 0.7
+
+[memory]
+model = "local"
+"""
+
+
+def test_further_models_have_sections_of_their_own(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, LOCAL)
+    local = settings.models["local"]
+    assert (local.backend, local.name, local.max_tokens) == ("openai", "small", 1024)
+    assert settings.section_of(local) == settings.section_of(replace(local, name="other")) == "models.local"
+    assert settings.section_of(replace(settings.model, name="other")) == "model"
+    assert "models.local.temperature" in settings.origins
+    assert "models.local.max_tokens" not in settings.origins
+
+
+def test_a_key_is_for_its_own_server_alone(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, LOCAL)
+    keys = {"VOUCH_API_KEY": "large-key", "VOUCH_API_KEY_LOCAL": "local-key"}
+    assert key_for(settings, settings.model, keys) == "large-key"
+    assert key_for(settings, settings.models["local"], keys) == "local-key"
+    assert key_for(settings, settings.models["local"], {"VOUCH_API_KEY": "large-key"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[models.a]\nname = 3\n", "settings.toml line 2: models.a.name is 3, but must be text in quotes"),
+        ("[models.a]\nnme = 'x'\n", "settings.toml line 2: models.a.nme is not a setting"),
+        ("models = 3\n", "settings.toml line 1: models is 3, but must be sections: [models.NAME]"),
+        ("[memory]\nmodel = 'x'\n", "settings.toml line 2: memory.model is 'x', but must be empty"),
+        ("[models.a]\nname = 'x'\n", "settings.toml line 1: models.a.base_url is '', but must be the server"),
+    ],
+)
+def test_a_mistake_in_a_further_model_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    assert any(each.startswith(told) for each in mistakes(tmp_path, text)), mistakes(tmp_path, text)
 
 
 def test_a_whole_number_will_do_for_a_fraction(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -319,6 +319,7 @@ class MemorySettings:
 
     learn: bool = True  # what a message states is weighed and remembered; false keeps the message alone
     agents: Literal["auto", "reader", "model"] = "auto"  # who weighs: auto is the chat model where one is set
+    model: str = ""  # of [models.NAME], which weighs in place of the one that answers
     shared_from: float = 0.9  # confidence from which a verified fact goes to the shared memory
     curators: str = ""  # names of users, spaces between, who may decide proposals for the shared memory
 
@@ -501,10 +502,12 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)  # further ones: [models.NAME]
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
 
     def __post_init__(self) -> None:
-        has_model = self.memory.agents != "model" or self.model.backend != "extractive"
+        weighs = self.memory.model
+        has_model = self.memory.agents != "model" or self.model.backend != "extractive" or bool(weighs)
         _require(
             (
                 "memory.agents",
@@ -512,7 +515,22 @@ class Settings:
                 has_model,
                 "auto or reader while model.backend is 'extractive', which is no model that could weigh",
             ),
+            (
+                "memory.model",
+                weighs,
+                not weighs or weighs in self.models,
+                "empty, or NAME of a [models.NAME]",
+            ),
         )
+
+    def section_of(self, model: ModelSettings) -> str:
+        """Where the settings of a model stand: `models.NAME`, or `model` of all others of its server too."""
+        if replace(self.model, name=model.name) == model:
+            return "model"
+        for name, named in self.models.items():
+            if replace(named, name=model.name) == model:
+                return f"models.{name}"
+        return "model"
 
     def origin(self, key: str) -> str:
         """Where a value came from: `default`, `settings.toml line 12`, `VOUCH_USER` or `--user`.

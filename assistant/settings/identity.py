@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
-from assistant.settings.config import ModelSettings
+from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.locations import expanded, home_directory
 from stores.base.errors import WrongUsage
 
@@ -60,6 +60,18 @@ def api_key(model: ModelSettings, environ: Mapping[str, str]) -> str:
     if model.key_file:
         return _key_in_file(expanded(model.key_file, home_directory(environ)))
     return ""
+
+
+def key_for(settings: Settings, model: ModelSettings, environ: Mapping[str, str]) -> str:
+    """The key for the server of one of the settings' models; empty when there is none.
+
+    Of a [models.NAME] VOUCH_API_KEY_NAME, or else its key file: the key of [model] is for its server alone.
+    """
+    section = settings.section_of(model)
+    if section == "model":
+        return api_key(model, environ)
+    variable = f"VOUCH_API_KEY_{re.sub(r'[^A-Z0-9]', '_', section.partition('.')[2].upper())}"
+    return api_key(model, {**environ, "VOUCH_API_KEY": environ.get(variable, "")})
 
 
 def _key_in_file(path: Path) -> str:

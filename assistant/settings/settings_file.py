@@ -41,6 +41,7 @@ def load_settings(path: Path, *, environ: Mapping[str, str], explicit: bool) -> 
             raise WrongUsage(said, hint=_which(path))
     file = _SettingsFile(_shown_path(path.name), _parse(path, text), lines)
     sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
+    sections["models"] = file.models()
     file.refuse_unknown_sections()
     if not file.problems:
         file.check_together(sections)
@@ -138,37 +139,55 @@ class _SettingsFile:
         self.origins: dict[str, str] = {}
         self._name, self._document, self._lines = name, document, lines
 
+    def models(self) -> dict[str, Any]:
+        """The sections [models.NAME], each by its name; they ask servers where they name no other backend."""
+        tables = self._document.get("models", {})
+        if not isinstance(tables, dict):
+            self._complain(("models",), f"models is {_shown(tables)}, but must be sections: [models.NAME]")
+            return {}
+        return {
+            name: self._section(("models", name), table, SECTIONS["model"], {"backend": "openai"})
+            for name, table in tables.items()
+        }
+
     def section(self, name: str, kind: type[Any]) -> Any:
         """One section; what cannot be used is left at its default, as the problems are told anyway."""
-        table = self._document.get(name, {})
+        return self._section((name,), self._document.get(name, {}), kind, {})
+
+    def _section(
+        self, path: tuple[str, ...], table: object, kind: type[Any], otherwise: Mapping[str, object]
+    ) -> Any:
+        """A section at a path. otherwise: values in place of defaults."""
+        name, of_kind = _dotted(path), "model" if path[0] == "models" else path[0]
         if not isinstance(table, dict):
-            self._complain((name,), f"{name} is {_shown(table)}, but must be a section: [{name}]")
+            self._complain(path, f"{name} is {_shown(table)}, but must be a section: [{name}]")
             return kind()
         defaults = {f.name: f.default for f in dataclasses.fields(kind)}
         values: dict[str, object] = {}
         refused = set()
         for key, found in table.items():
             if key not in defaults:
-                self._unknown((name, key))
+                self._unknown((*path, key))
                 continue
             try:
-                if (name, key) == ("terminal", "keys"):
+                if (*path, key) == ("terminal", "keys"):
                     values[key] = self._bindings(found)
                 else:
                     values[key] = _typed(found, defaults[key])
             except TypeError as error:
-                refused.add(f"{name}.{key}")
-                shown = _shown(fit_to_show(f"{name}.{key}", found))
-                self._complain((name, key), f"{name}.{key} is {shown}, but must be {error}")
+                refused.add(f"{of_kind}.{key}")
+                shown = _shown(fit_to_show(f"{of_kind}.{key}", found))
+                self._complain((*path, key), f"{name}.{key} is {shown}, but must be {error}")
             else:
-                self.origins[f"{name}.{key}"] = self._place((name, key))
+                self.origins[f"{'.'.join(path)}.{key}"] = self._place((*path, key))
         try:
-            return kind(**values)
+            return kind(**{**otherwise, **values})
         except InvalidSection as invalid:
             for problem in invalid.problems:
                 if problem.key not in refused:
-                    said = f"{problem.key} is {_shown(problem.found)}, but must be {problem.expected}"
-                    self._complain(tuple(problem.key.split(".")), said)
+                    key = problem.key.partition(".")[2]
+                    said = f"{name}.{key} is {_shown(problem.found)}, but must be {problem.expected}"
+                    self._complain((*path, *key.split(".")), said)
             return kind()
 
     def check_together(self, sections: Mapping[str, Any]) -> None:
@@ -183,7 +202,7 @@ class _SettingsFile:
     def refuse_unknown_sections(self) -> None:
         """Complains of everything at the top of the file that is no section."""
         for name in self._document:
-            if name not in SECTIONS:
+            if name not in SECTIONS and name != "models":
                 self._unknown((name,))
 
     def _bindings(self, found: object) -> dict[str, str]:

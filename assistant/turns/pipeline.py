@@ -99,6 +99,10 @@ class TurnPipeline:
         self._earlier_responders.append(self._responder)
         self._responder, self._server = responder, server
 
+    def closes_too(self, responder: Responder) -> None:
+        """Gives back this one's connections, too, at the end."""
+        self._earlier_responders.append(responder)
+
     async def take(
         self,
         user_id: int,

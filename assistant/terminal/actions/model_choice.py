@@ -80,32 +80,44 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
     built_in = _Choice(
         BUILT_IN, "built in: it quotes what was found", replace(settings, backend="extractive")
     )
+    named = [
+        _Choice(
+            name, f"{one_line(model.label)} at {model.server}" if model.server else "on this machine", model
+        )
+        for name, model in assistant.given.settings.models.items()
+    ]
     local = [
         _Choice(model.name, "on this machine", replace(settings, backend="llamacpp", path=str(model.path)))
         for model in LocalModels(assistant.given.locations.chat_models).all()
     ]
+    others = [*named, *(choice for choice in local if choice.model != settings)]
     if settings.backend == "extractive":
-        return [replace(built_in, model=settings), *local]
+        return [replace(built_in, model=settings), *others]
     if settings.backend != "openai":
-        used = _Choice(settings.label, "on this machine", settings)
-        return [used, *(choice for choice in local if choice.model != settings), built_in]
+        return [_Choice(settings.label, "on this machine", settings), *others, built_in]
     where = f"at {settings.server}"
     try:
         listed = assistant.models.listed_models()
     except VouchError as error:  # it may be chosen all the same, and tells what is wrong when it answers
         where, listed = f"{where}: {one_line(error.message)}", []
-    others = [name for name in dict.fromkeys(listed) if name != settings.name]
+    of_server = [name for name in dict.fromkeys(listed) if name != settings.name and _chats(name)]
     return [
         _Choice(settings.name, where, settings),
-        *(_Choice(name, where, replace(settings, name=name)) for name in others),
-        *local,
+        *(_Choice(name, where, replace(settings, name=name)) for name in of_server),
+        *others,
         built_in,
     ]
 
 
+def _chats(name: str) -> bool:
+    """Whether a model of a server writes, as far as its name tells: lists tell nothing else of it."""
+    return "embed" not in name.lower()
+
+
 def _lists_none(choices: list[_Choice]) -> bool:
     """Whether a server is asked that does not tell what it has."""
-    return [choice.model.backend for choice in choices].count("openai") == 1
+    of_server = [choice for choice in choices if choice.told.startswith("at ")]
+    return len(of_server) == 1
 
 
 def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choice:
@@ -115,7 +127,9 @@ def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choic
             return choice
     if _lists_none(choices):
         return _Choice(name, f"at {settings.server}, which lists no models", replace(settings, name=name))
-    near = difflib.get_close_matches(name, [choice.name for choice in choices], n=1, cutoff=0.4)
+    near = difflib.get_close_matches(name, [choice.name for choice in choices], n=1, cutoff=0.6)
+    if settings.backend == "openai" and not near:  # a server may have more than it lists
+        return _Choice(name, f"at {settings.server}, which does not list it", replace(settings, name=name))
     meant = f"Did you mean {one_line(near[0])}? " if near else ""
     more = (
         "" if settings.backend == "openai" else " To use a server or another model, name it in settings.toml."

@@ -468,12 +468,12 @@ class Models:
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
-                api_key=self.given.api_key,
+                api_key=self._key_for(model),
                 timeout_seconds=model.timeout_seconds,
                 first_word_seconds=max(model.first_word_seconds, model.timeout_seconds),
                 max_retries=model.retries,
-                max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
-                temperature=model.temperature if self._is_set("model.temperature") else None,
+                max_tokens=model.max_tokens if self._is_set_of(model, "max_tokens") else None,
+                temperature=model.temperature if self._is_set_of(model, "temperature") else None,
                 context_tokens=model.context_tokens,
                 parameters=self._parameters(model),
                 headers=model.extra_headers.read(),
@@ -536,9 +536,24 @@ class Models:
         )
 
     def _parameters(self, model: ModelSettings) -> dict[str, object]:
-        named = {name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")}
+        named = {name: getattr(model, name) for name in _OF_SERVERS if self._is_set_of(model, name)}
         stop = model.stop.read()
         return {**named, **({"stop": stop} if stop else {}), **model.extra_body.read()}
+
+    def _key_for(self, model: ModelSettings) -> str:
+        """The key of a model's server, and of no other."""
+        import os
+
+        from assistant.settings.identity import key_for
+
+        settings = self.given.settings
+        is_of_settings = settings.section_of(model) == settings.section_of(settings.model)
+        return self.given.api_key if is_of_settings else key_for(settings, model, os.environ)
+
+    def _is_set_of(self, model: ModelSettings, name: str) -> bool:
+        """Whether a value of a model stands in the settings."""
+        settings = self.given.settings
+        return f"{settings.section_of(model)}.{name}" in settings.origins
 
     def _is_set(self, key: str) -> bool:
         return self.given.settings.origin(key) != DEFAULT

@@ -242,15 +242,27 @@ class Turns:
 
         return AnswersFirst()
 
+    @property
+    def _weighing_model(self) -> ChatModel:
+        """The chat model that weighs what was stated: one of its own, or the one that answers."""
+        named = self.given.settings.memory.model
+        if not named:
+            return self._models.chat_model
+        model = self.given.settings.models[named]
+        if model not in self._models_by_choice:
+            self._models_by_choice[model] = self._models.chat_model_of(model)
+            self.pipeline.closes_too(self._responder_with(self._models_by_choice[model]))
+        return self._models_by_choice[model]
+
     @cached_property
     def _remembering_agents(self) -> Agents:
         from agents.memory.classifier import Classifier
         from agents.memory.reader_curator import ReaderCurator
         from assistant.remembering.weighing import Agents
 
-        models = self._models
         memory, reader = self.given.settings.memory, self._models.sorting_reader
-        by_model = memory.agents != "reader" and self._models.model_in_use.backend != "extractive"
+        writes = bool(memory.model) or self._models.model_in_use.backend != "extractive"
+        by_model = memory.agents != "reader" and writes
         classifier, curator = (
             Classifier(shared_from=memory.shared_from),
             ReaderCurator(
@@ -264,10 +276,11 @@ class Turns:
             from agents.memory.chat_summarizer import ChatSummarizer
             from assistant.background.chat_model import BackgroundChat
 
-            chat = BackgroundChat(models.chat_model, self.answers_first)
+            weighs = self._weighing_model
+            chat = BackgroundChat(weighs, self.answers_first)
             return Agents(
                 ChatSummarizer(
-                    BackgroundChat(self._models.chat_model, self.answers_first, again=False),
+                    BackgroundChat(weighs, self.answers_first, again=False),
                     reader,
                     self._search.languages,
                 ),
