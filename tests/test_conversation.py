@@ -86,6 +86,12 @@ async def test_what_is_handed_over_goes_whole_and_stays_in_the_conversation(hous
     assert sent(house)[: len(first)] == first
 
 
+async def test_what_is_handed_over_next_goes_along_too(house: House) -> None:
+    await said(house, "What is this?", material="First text.")
+    await said(house, "And this?", material="Second text.")
+    assert "> Second text." in sent(house)[-1].content
+
+
 async def test_of_what_is_too_long_the_nearest_parts_go_and_how_many_is_kept(house: House) -> None:
     material = "\n\n".join([OPENS, *(f"Line {n}. " + "and so on " * 200 for n in range(20))])
     finished = await said(house, ASKED, material=material)
@@ -112,6 +118,30 @@ async def test_an_earlier_answer_comes_along_with_its_message_in_another_session
     assert house.chat.requests[-1].sources == ()
 
 
+async def test_who_reads_an_earlier_answer_reads_of_what_it_was_made_from(house: House) -> None:
+    turn = (await said(house, OPENS)).turn_id
+    (opens,) = house.catalogue.said_in(house.ann, turn)
+    house.session = house.journal.open_session(house.ann)
+    await said(house, ASKED)
+    (source,) = house.chat.requests[-1].sources
+    assert source.passage.text == OPENS
+    house.session = house.journal.open_session(house.ann)
+    last = (await said(house, ASKED)).turn_id
+    request = house.chat.requests[-1]
+    assert "reply" in [source.passage.kind for source in request.sources]
+    assert source.passage.version_id in request.seen
+    Forgetting(house.database).forget(house.ann, [opens.passage_id])
+    assert house.journal.turn(house.ann, last).answer == ""
+
+
+async def test_an_answer_that_was_spoken_against_does_not_come_along(house: House) -> None:
+    turn = (await said(house, ASKED)).turn_id
+    house.journal.rate(house.ann, turn, "bad")
+    house.session = house.journal.open_session(house.ann)
+    await said(house, ASKED)
+    assert house.chat.requests[-1].sources == ()
+
+
 async def test_what_was_answered_in_a_deleted_session_does_not_come_along(house: House) -> None:
     await said(house, ASKED)
     house.sessions.delete(house.ann, house.session)
@@ -133,7 +163,6 @@ async def test_a_secret_of_an_earlier_message_is_withheld(house: House) -> None:
     house.encoder._known = {**house.encoder._known, SECRET: (0, 1, 0, 0)}
     secrets = Secrets(Heads())  # type: ignore[arg-type]
     house.memory.secrets = secrets
-    house.memory.conversation._withheld = secrets.withheld
     await said(house, SECRET)
     assert "kestrel" in sent(house)[-1].content
     await said(house, "What is the capital of Peru?")

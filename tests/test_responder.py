@@ -11,7 +11,7 @@ from agent_fakes import FakeChat, passage, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answering.responder import Responder
+from agents.answering.responder import Parts, Responder
 from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, Piece, ReplyRequest, Source
 from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
@@ -276,7 +276,7 @@ def test_a_passage_that_lacks_one_token_is_left_out_whole_and_named() -> None:
 def test_the_oldest_turns_leave_and_are_named() -> None:
     said = ["first", "second", "third", "last"]
     history = [Exchange(word, word, "a", number) for number, word in enumerate(said, start=1)]
-    cost = 2 * MESSAGE_TOKENS + 2 + 12  # 2 messages, 2 words, the time
+    cost = 2 * MESSAGE_TOKENS + 2 + 25  # 2 messages, 2 words, the time and what stands around sources
     request = prepared(5 + 3 * cost, 1, history)
     assert [message.content for message in request.messages[1:-1]] == ["third", "a", "last", "a"]
     assert request.left_out == (LeftOut("turn", 2, cost), LeftOut("turn", 1, cost))
@@ -288,15 +288,38 @@ def test_what_is_asked_of_is_sent_whole_where_it_fits_else_its_best_parts_in_rea
 
     def sent(room: int) -> ReplyRequest:
         responder = Responder(saying(context_tokens=ALONE + REPLY + room), keep=9, reply_tokens=REPLY)
-        best = [parts[2], parts[0], parts[3], parts[1]]
-        return responder.prepare("q", "q", [], [], is_kept=True, whole=parts, parts=lambda: best)
+        best = Parts([parts[2], parts[0], parts[3], parts[1]], 4)
+        front = [passage(9, "front")]
+        return responder.prepare(
+            "q", "q", front, [], is_kept=True, at_least=1, whole=parts, parts=lambda: best
+        )
 
-    whole, some = sent(20), sent(10)
+    whole, some = sent(20), sent(10)  # what is in front yields to it
     assert [s.passage.position for s in whole.sources] == [1, 2, 3, 4]
-    assert (whole.sent_of, whole.left_out) == (None, ())
+    assert whole.sent_of is None
     assert [s.passage.position for s in some.sources] == [1, 3]
     assert some.sent_of == (2, 4)
-    assert [left.id for left in some.left_out] == [4, 2]
+    assert [left.id for left in some.left_out] == [9, 4, 2]
+
+
+def test_of_a_document_of_which_some_was_found_the_whole_is_what_is_counted() -> None:
+    parts = [replace(passage(i, "word"), document_id=1, position=i) for i in range(1, 30)]
+    responder = Responder(saying(context_tokens=ALONE + REPLY + 30), keep=9, reply_tokens=REPLY)
+    request = responder.prepare(
+        "q", "q", [], [], is_kept=True, whole=parts, parts=lambda: Parts(parts[:3], 29)
+    )
+    assert (len(request.sources), request.sent_of) == (3, (3, 29))
+    shorter = responder.shortened(request)
+    assert shorter is not None
+    assert shorter.sent_of == (1, 29)
+
+
+def test_a_number_that_an_earlier_answer_gives_stands_for_no_other_source() -> None:
+    earlier = Exchange("When?", "When?", "It is so [2], since 2024 [2024].", 7)
+    request = Responder(saying(context_tokens=4_000), keep=5).prepare(
+        "and?", "q", [passage(1)], [earlier], is_kept=True
+    )
+    assert [source.number for source in request.sources] == [3]
 
 
 def test_a_message_that_leaves_no_room_for_the_reply_is_too_long() -> None:

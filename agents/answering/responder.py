@@ -27,7 +27,7 @@ from agents.base.chat_interfaces import (
     Thought,
     Tokens,
 )
-from agents.base.citations import Citations, without_citations
+from agents.base.citations import Citations, numbers_in, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import last_said
 from agents.base.thinking import ThinkMarks
@@ -39,7 +39,7 @@ from stores.base.passages import Passage
 
 _HISTORY_SHARE = 0.8  # of what a request may take, that earlier turns have at most
 _USUAL_NUMBER = 100  # of a source, to count what it takes
-_STAMP_TOKENS = 12  # the time of a message, as a rule without its day
+_STAMP_TOKENS = 25  # the time of a message, and the words around its sources
 
 
 class Prompt(Protocol):
@@ -55,6 +55,13 @@ class Prompt(Protocol):
         at: datetime | None,
     ) -> tuple[ChatMessage, ...]:
         """All that is sent."""
+
+
+class Parts(NamedTuple):
+    """Of something that may be too long to be sent whole."""
+
+    best: Sequence[Passage]  # first
+    of: int  # all there are
 
 
 class _Room(NamedTuple):
@@ -122,17 +129,19 @@ class Responder:
         at_least: int = 0,
         useless: Collection[int] = (),
         whole: Sequence[Passage] = (),
-        parts: Callable[[], Sequence[Passage]] = list,
+        parts: Callable[[], Parts] = lambda: Parts((), 0),
         holding: Sequence[Passage] = (),
+        withheld: Callable[[Sequence[str]], Sequence[str]] = lambda messages: messages,
         at: datetime | None = None,
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
         passages: best first. at_least: of these, from the start, are kept all, and `keep` of the others.
         useless: versions that hardly help. whole: what the message asks of, in reading order, which is sent
-        where all of it fits; else of its `parts`, best first, as many as do.
+        where all of it fits; else of its `parts` as many as do.
         holding: what always holds of the user and of their answers; what of it was said in the conversation
         that goes along stands there, so that its beginning stays the same.
+        withheld: earlier messages without what is sent only where it is asked for.
         history: oldest first. A model that writes gets no passage that its history holds.
         Raises `ContextTooLong` where the message alone is too long. Not for the event loop.
         """
@@ -149,18 +158,21 @@ class Responder:
         room = self._room(message, self._asked(holding), most, at)
         costs = [self._cost(exchange) for exchange in history]
         start = kept_from(costs, min(room.history, room.all))
-        turns, gone = list(history[start:]), list(zip(history, costs, strict=True))[:start]
+        kept_turns = history[start:]
+        said = withheld([turn.message for turn in kept_turns])
+        turns = [replace(turn, message=text) for turn, text in zip(kept_turns, said, strict=True)]
         budget = room.all - sum(costs[start:])
 
         def new(some: Sequence[Passage]) -> list[Passage]:
-            return [p for p in some if p.version_id not in listed and not _stands_in(p, turns)]
+            return [p for p in some if p.version_id not in listed and not _stands_in(p, kept_turns)]
 
-        listed = {source.passage.version_id for turn in turns for source in turn.sources}
-        system = self._asked([passage for passage in holding if not _stands_in(passage, turns)])
+        listed = {s.passage.version_id for turn in turns for s in turn.sources if s.passage.version_id > 0}
+        always = [passage for passage in holding if not _stands_in(passage, kept_turns)]
+        system = self._asked(always)
         found = [p for p in new(found) if p.version_id not in useless][: self._keep]
-        asked_of, missing = self._asked_of(new(whole), parts, budget)
-        first = 1 + max((source.number for turn in turns for source in turn.sources), default=0)
-        kept = [*new(front), *asked_of, *found]
+        asked_of, all_of, missing = self._asked_of(new(whole), parts, budget)
+        first = 1 + max([0, *(number for turn in turns for number in _numbers_of(turn))])
+        kept = [*asked_of, *new(front), *found]
         sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=first))
         of_sources = [self._source_cost(source.passage) for source in sources]
         fit = fitting(of_sources, budget)
@@ -170,7 +182,10 @@ class Responder:
                 for source, tokens in list(zip(sources, of_sources, strict=True))[fit:]
             ),
             *(LeftOut("passage", passage.version_id, self._source_cost(passage)) for passage in missing),
-            *(LeftOut("turn", turn.turn_id, tokens) for turn, tokens in gone[::-1]),
+            *(
+                LeftOut("turn", turn.turn_id, tokens)
+                for turn, tokens in list(zip(history, costs, strict=True))[:start][::-1]
+            ),
         )
         return ReplyRequest(
             self._prompt(message, sources[:fit], turns, system=system, at=at),
@@ -183,19 +198,21 @@ class Responder:
             tuple(turns),
             at,
             system,
-            sent_of=(len(asked_of), len(asked_of) + len(missing)) if missing else None,
+            asked_of=len(asked_of),
+            all_of=all_of,
+            seen=tuple(passage.version_id for passage in always),
         )
 
     def _asked_of(
-        self, whole: Sequence[Passage], parts: Callable[[], Sequence[Passage]], budget: int
-    ) -> tuple[list[Passage], list[Passage]]:
-        """What is sent of it, in reading order, and what is not."""
+        self, whole: Sequence[Passage], parts: Callable[[], Parts], budget: int
+    ) -> tuple[list[Passage], int, list[Passage]]:
+        """What is sent of it, in reading order, of how many parts, and what else of it was found."""
         if sum(map(self._source_cost, whole)) <= budget:
-            return list(whole), []
-        best = list(parts())
+            return list(whole), len(whole), []
+        best, count = parts()
         fit = fitting([self._source_cost(passage) for passage in best], budget)
         chosen = sorted(best[:fit], key=lambda passage: (passage.document_id or 0, passage.position))
-        return chosen, best[fit:]
+        return chosen, count, list(best[fit:])
 
     def _source_cost(self, passage: Passage) -> int:
         """Tokens of a passage as a source, with the line between two."""
@@ -279,6 +296,11 @@ def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:
         return False
     words = _folded(passage.text)
     return any(words in _folded(turn.message) for turn in turns)
+
+
+def _numbers_of(turn: Exchange) -> list[int]:
+    """The numbers that stand for sources of a turn, or did once: none is given to another source."""
+    return [*(source.number for source in turn.sources), *numbers_in(turn.answer)]
 
 
 def _folded(text: str) -> str:

@@ -78,6 +78,7 @@ _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wa
 _USUAL_HERE, _USUAL_ELSEWHERE = 8_192, 32_768  # tokens, assumed where neither settings nor server say
 _TELLING = 0.05  # by which the share of tokens has to differ to be written down anew
 _STRUCTURED = 4_096  # tokens of a reply that nobody reads while it is written, at most
+_NEARLY_ALL = 0.9  # of the context, from where on a server's count tells nothing of a text
 _READY_SECONDS = 1.0  # that a first reply waits for the length of the context
 _CORRECT_PROXY = "Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY."
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
@@ -169,8 +170,11 @@ class OpenAIChat:
 
     async def get_ready(self) -> None:
         """Asks the server for the length of its context where that is not known; waits a second at most."""
-        if not self._given_context_tokens and not self._current_habits().context_tokens:
-            await asyncio.wait([self._look_up()], timeout=_READY_SECONDS)
+        if self._given_context_tokens or (self._listed is not None and self._current_habits().context_tokens):
+            return
+        looking_up = self._look_up()  # also where it is known from before: a server may start with another
+        if not self._current_habits().context_tokens:
+            await asyncio.wait([looking_up], timeout=_READY_SECONDS)
 
     async def model_names(self) -> list[str]:
         """What the server lists, in its order; empty when it does not tell."""
@@ -224,8 +228,8 @@ class OpenAIChat:
             self._look_up()  # the next turn knows it
 
     async def _in_time(self, chunks: AsyncIterator[_Chunk]) -> AsyncIterator[_Chunk]:
-        """The same. Raises TimeoutError where nothing more comes for long; the first wait is the client's."""
-        seconds: float | None = None
+        """The same. Raises TimeoutError where nothing more comes for long, whatever keeps the line alive."""
+        seconds = self._first_word_seconds
         while True:
             async with asyncio.timeout(seconds):
                 try:
@@ -237,7 +241,7 @@ class OpenAIChat:
             seconds = self._timeout_seconds if pieces else seconds
 
     def _look_up(self) -> asyncio.Task[None]:
-        if self._in_background is None:
+        if self._in_background is None or self._in_background.done():
             self._in_background = asyncio.create_task(self._learn_length())
         return self._in_background
 
@@ -254,6 +258,8 @@ class OpenAIChat:
     def _learn_share(self, messages: Sequence[ChatMessage], sent: int) -> None:
         """Keeps which share of the estimate the server counted."""
         estimated = sum(estimated_tokens(message.content) for message in messages)
+        if sent >= _NEARLY_ALL * self.context_tokens:  # it may have cut what it was sent
+            return
         if (habits := self._current_habits().counted(estimated, sent)) is not None:
             self._habits = habits
             if abs(habits.tokens_share - self._kept_share) >= _TELLING:
@@ -343,11 +349,13 @@ class OpenAIChat:
         """What the server's list says of this model; asked once, and no error when it says nothing."""
         async with self._looking_up:
             if self._listed is None:
-                found = ListedModel()
-                for model in await self._models():
-                    if getattr(model, "id", None) == self._model:
-                        found = ListedModel.read(model)
-                self._listed = found
+                models = await self._models()
+                if not models:  # it may not be up yet
+                    return ListedModel()
+                names = (self._model, f"{self._model}:latest")  # as Ollama lists it
+                named = [model for model in models if getattr(model, "id", None) in names]
+                found = named or (models if len(models) == 1 else [])  # llama.cpp answers by any name
+                self._listed = ListedModel.read(found[0]) if found else ListedModel()
         return self._listed
 
     async def _models(self) -> list[object]:
@@ -414,9 +422,7 @@ class OpenAIChat:
             habits = self._current_habits()
             counting = {"include_usage": True} if self._counts and more.get("stream") else None
             asked_for = {
-                habits.limit: self._max_tokens
-                if more.get("stream")
-                else _least(self._max_tokens, _STRUCTURED),
+                habits.limit: self._max_tokens or (None if more.get("stream") else self._structured_limit()),
                 "temperature": self._temperature,
                 "stream_options": counting,
                 **self._parameters,
@@ -460,6 +466,12 @@ class OpenAIChat:
                     raise
             await asyncio.sleep(seconds)
         raise AssertionError("the last try returns or raises")
+
+    def _structured_limit(self) -> int | None:
+        """Tokens of a reply that nobody reads while it is written; servers elsewhere have their own."""
+        if not is_on_this_machine(self._base_url):
+            return None
+        return min(_STRUCTURED, self.context_tokens // 2)
 
     def _current_habits(self) -> Habits:
         if self._habits is None:
@@ -521,10 +533,6 @@ class OpenAIChat:
         client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
         _ = client.chat.completions  # imported on first use: 60 ms
         return client
-
-
-def _least(one: int | None, other: int) -> int:
-    return other if one is None else min(one, other)
 
 
 def is_on_this_machine(base_url: str) -> bool:

@@ -34,7 +34,12 @@ FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds until a server is asked again 
 _LONGEST_ASKED = 60.0  # seconds that a server may ask to wait for
 _RECONNECTED = 1  # further tries of a server that is not there
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached", "credit_balance_too_low")
-_LENGTH = re.compile(r"context (?:length|window|size)\D{0,40}(\d{1,3}(?:,\d{3})+|\d{3,8})", re.IGNORECASE)
+_LENGTH = re.compile(
+    r"(?:maximum context length is|available context size \(|context window of)\s*"
+    r"(\d{1,3}(?:,\d{3})+|\d{3,8})",
+    re.IGNORECASE,
+)
+_LEAST_LENGTH = 512  # tokens that a context has
 _TOO_LONG = ("context length", "context window", "context size", "too long", "too many tokens")
 
 
@@ -237,11 +242,12 @@ def context_length(error: openai.APIError) -> int:
     body: object = error.body
     while isinstance(body, Mapping):
         told = body.get("n_ctx")
-        if isinstance(told, int) and not isinstance(told, bool) and told > 0:
+        if isinstance(told, int) and not isinstance(told, bool) and told >= _LEAST_LENGTH:
             return told
         body = body.get("error")
     found = _LENGTH.search(str(error.message))
-    return int(found[1].replace(",", "")) if found else 0
+    length = int(found[1].replace(",", "")) if found else 0
+    return length if length >= _LEAST_LENGTH else 0
 
 
 def _is_spent(error: openai.APIStatusError) -> bool:

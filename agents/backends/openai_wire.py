@@ -179,7 +179,9 @@ async def told_length(client: openai.AsyncOpenAI, root: str, model: str, listed:
 async def _of_ollama(client: openai.AsyncOpenAI, root: str, model: str) -> int:
     running = _mapping(await client.get(f"{root}/api/ps", cast_to=object)).get("models")
     for each in running if isinstance(running, list) else ():
-        if _mapping(each).get("name") == model and (length := _length(_mapping(each).get("context_length"))):
+        if _mapping(each).get("name") in (model, f"{model}:latest") and (
+            length := _length(_mapping(each).get("context_length"))
+        ):
             return length
     shown = _mapping(await client.post(f"{root}/api/show", cast_to=object, body={"model": model}))
     named = _NAMED.search(str(shown.get("parameters", "")))

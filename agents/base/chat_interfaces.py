@@ -83,8 +83,16 @@ class ReplyRequest:
     state: DialogueState | None = None  # of a conversation over a knowledge base
     asks: bool = False  # it names the document that it asks of, so it asks, whatever its form
     outlines: bool = False  # it asks what stands there; the sources are its parts, in their order
-    sent_of: tuple[int, int] | None = None  # of what is asked of, so many parts of so many; None: all of it
+    asked_of: int = 0  # sources, the first, that the message asks of: what was handed over or named
+    all_of: int = 0  # parts that these are of
+    seen: tuple[int, ...] = ()  # versions whose words the model sees under no number
     is_written: bool = False  # by a model that writes and reads the conversation with its sources
+
+    @property
+    def sent_of(self) -> tuple[int, int] | None:
+        """Of what the message asks of, so many parts of so many; None where all of it is sent."""
+        sent = min(self.asked_of, len(self.sources))
+        return (sent, self.all_of) if sent < self.all_of else None
 
     @property
     def earlier(self) -> tuple[Source, ...]:

@@ -18,6 +18,7 @@ from agents.base.chat_interfaces import CitingText, Source
 _WORD = re.compile(r"\[[^\[\]\n]{1,40}\]|\w+")  # a bracketed reference is one word
 _LOOKED_BACK = 400  # characters of a reply before a number: the words in them are compared
 _COPIED_WORDS = 4  # before the number of a source, that make it a copied one; fewer are the same by chance
+_LARGEST = 999  # number of a source
 _MOST_INVENTED = 99  # a larger number, such as a year, is meant for no source
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -27,11 +28,11 @@ _INVENTED = re.compile(r" ?\[\d{1,2}\?\]")  # how such a number was once marked 
 _LONGEST_RANGE = 20  # numbers that one citation may stand for
 _CITATION = re.compile(rf"\[(?P<is_named>sources?\s)?(?P<cited>{_NUMBERS})\](?!\()", re.IGNORECASE)
 _NO_PROSE = re.compile(
-    r"(?:^|(?<=\n)) {0,3}(?P<fence>`{3,}|~{3,}).*?(?:\n {0,3}(?P=fence)[`~]*(?=\s|$)|\Z)"
-    r"|(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)"
-    r"|\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)"
-    r"|\$(?=\S)[^$\n]*?(?<=\S)\$(?!\d)"
-    r"|!?\[[^\[\]\n]*\]\([^()\s]*\)",
+    r"(?:^|(?<=\n)) {0,3}(?P<fence>`{3,9}|~{3,9}).*?(?:\n {0,3}(?P=fence)[`~]*(?=\s|$)|\Z)"
+    r"|(?<!`)(?P<ticks>`{1,3})(?!`)[^\n]{0,500}?(?<!`)(?P=ticks)(?!`)"
+    r"|\$\$.{0,1000}?\$\$|\\\[.{0,1000}?\\\]|\\\(.{0,500}?\\\)"  # bounded: a reply may open without end
+    r"|\$(?=\S)[^$\n]{0,300}?(?<=\S)\$(?!\d)"
+    r"|!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,500}\)",
     re.DOTALL,
 )
 
@@ -123,7 +124,8 @@ class Citations:
 
     def _checked(self, citation: re.Match[str]) -> tuple[list[int], list[int]]:
         """The numbers of one that stand for sources, and those that stand for none."""
-        before, numbers = self._written[: citation.start()], _numbers(citation["cited"])
+        before = self._written[max(0, citation.start() - _LOOKED_BACK) : citation.start()]
+        numbers = _numbers(citation["cited"])
         known = [number for number in numbers if number in self._known]
         unknown = [number for number in numbers if number not in self._known]
         if before.rstrip().endswith("=") or self._is_copied(before, citation.group(), bool(unknown)):
@@ -146,6 +148,12 @@ def _numbers(cited: str) -> list[int]:
         is_range = first <= last < first + _LONGEST_RANGE
         found += range(first, last + 1) if is_range else (first, last)
     return found
+
+
+def numbers_in(answer: str) -> list[int]:
+    """The numbers by which an answer may cite; larger ones, such as years, are none."""
+    found = (number for citation in _citations(answer) for number in _numbers(citation["cited"]))
+    return [number for number in found if number <= _LARGEST]
 
 
 def without_citations(answer: str) -> str:

@@ -14,6 +14,7 @@ from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_curator import ReaderCurator
 from agents.prompts.curating import curation_messages, curation_schema
+from stores.base.errors import MalformedReply
 from stores.base.passages import STATEMENTS
 from stores.base.statement_links import GONE_FROM, NewLink
 
@@ -53,9 +54,12 @@ class ChatCurator:
         if not shown:
             return links
         sources = [Source(number, c.passage) for number, c in enumerate(shown, start=1)]
-        reply = await self._chat.structured(
-            curation_messages(claim.text, sources), curation_schema(len(shown))
-        )
+        try:
+            reply = await self._chat.structured(
+                curation_messages(claim.text, sources), curation_schema(len(shown))
+            )
+        except MalformedReply:  # what the reader says stands
+            return links
         number, action = reply.get("number"), reply.get("action")
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(shown):
             return links

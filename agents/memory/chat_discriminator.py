@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agents.base.chat_interfaces import ChatModel, Source
-from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
+from agents.base.claim_interfaces import Claim, Discriminator, Evidence, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.base.own_part import plain_text
 from agents.base.values import content
@@ -22,6 +22,7 @@ from agents.prompts.weighing import (
     verdict_messages,
     verdict_schema,
 )
+from stores.base.errors import MalformedReply
 
 _PASSAGES = 5
 _LEAST_CONFIDENCE = 0.7  # below it a claim is unknown
@@ -32,11 +33,22 @@ _LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked
 class ChatDiscriminator:
     """A discriminator over a chat model."""
 
-    def __init__(self, chat: ChatModel) -> None:
+    def __init__(self, chat: ChatModel, otherwise: Discriminator | None = None) -> None:
+        """otherwise: weighs what a model that is too weak for it brings into no form."""
         self._chat = chat
+        self._otherwise = otherwise
 
     async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
-        """See `Discriminator`. Two requests.
+        """See `Discriminator`; by the model, or by the other one."""
+        try:
+            return await self._weigh(claim, candidates)
+        except MalformedReply:
+            if self._otherwise is None:
+                raise
+            return await self._otherwise.weigh(claim, candidates)
+
+    async def _weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+        """Two requests.
 
         Its own paragraph alone makes no claim correct, as it can in LUF. It is written by one who has read
         the claim, and a model that agrees with everybody says there what the claim says: without a passage

@@ -18,10 +18,10 @@ from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader, Sorting
 from agents.base.own_part import own_sentences
 from agents.languages.signs import Languages, Signs
-from agents.memory.reader_summarizer import ASKS_FROM, WORLD_FROM
+from agents.memory.reader_summarizer import ASKS_FROM, WORLD_FROM, ReaderSummarizer
 from agents.memory.takeovers import is_takeover
 from agents.prompts.claims import SCHEMA, messages
-from stores.base.errors import ContextTooLong
+from stores.base.errors import ContextTooLong, MalformedReply
 
 # p(world) + p(personal) from which reader or heads do not rule out that a sentence states something
 _MAY_STATE_FROM = 0.1
@@ -35,6 +35,7 @@ class ChatSummarizer:
         self._chat = chat
         self._reader = reader
         self._languages = languages
+        self._otherwise = ReaderSummarizer(reader, languages)
 
     @property
     def name(self) -> str:
@@ -43,15 +44,19 @@ class ChatSummarizer:
     async def summarize(self, said: Said) -> list[Claim]:
         """See `Summarizer`. Of a pasted text, or where to the reader nothing is stated, no model is asked.
 
-        Where message and context are too long for the model, the message is put before it alone.
+        Where message and context are too long for the model, the message is put before it alone. What a model
+        that is too weak for it does not bring into form, the reader finds.
         """
         own = await asyncio.to_thread(self._stating, said.message)
         if not own:
             return []
         try:
-            reply = await self._chat.structured(messages(said), SCHEMA)
-        except ContextTooLong:
-            reply = await self._chat.structured(messages(Said(said.message)), SCHEMA)
+            try:
+                reply = await self._chat.structured(messages(said), SCHEMA)
+            except ContextTooLong:
+                reply = await self._chat.structured(messages(Said(said.message)), SCHEMA)
+        except MalformedReply:
+            return await self._otherwise.summarize(said)
         return _claims(reply, own)
 
     async def summarize_together(self, said: Sequence[Said]) -> list[list[Claim]]:
@@ -67,7 +72,7 @@ class ChatSummarizer:
         joined = Said("\n\n".join(each.message for each in stating), stating[0].earlier, recalled)
         try:
             reply = await self._chat.structured(messages(joined), SCHEMA)
-        except ContextTooLong:
+        except (ContextTooLong, MalformedReply):
             return [await self.summarize(each) for each in said]
         return [_claims(reply, sentences) for sentences in own]
 

@@ -53,7 +53,7 @@ class ReaderSummarizer:
 
 def _claim(text: str, sorting: Sorting, signs: Signs | None) -> Claim | None:
     """What a sentence states; a standing wish states something, whatever its form."""
-    is_standing = signs is not None and always_holds(signs) and sorting.asks < ASKS_FROM
+    is_standing = signs is not None and always_holds(text, signs) and sorting.asks < ASKS_FROM
     is_stated = sorting.world + sorting.personal >= STATED_FROM
     if not (is_stated or is_standing) or _is_no_statement(sorting, signs):
         return None

@@ -22,12 +22,13 @@ from stores.database.tables import Turn, known_id
 from stores.search.spaces import Space
 
 MOST_TURNS = 400  # of a session that are looked through for what is sent
+_STEP = 200  # turns, in which the beginning of a longer session moves on
 REPLY, MATERIAL = "reply", "material"  # kinds of what is listed and no passage of a store
 LISTED = "listed"  # among the details of a turn
 WHOLE = -1  # the place of material that is sent as a whole
 _MOST_REPLIES = 2  # earlier answers that are listed with one message
 _LOOKED_AT = 20  # passages of the user's own, the nearest
-_NEAR = 0.45  # cosine of a question and of an earlier message whose answer may be asked for
+NEAR = 0.45  # cosine of a question and of an earlier message whose answer may be asked for
 _LONGEST_REPLY, _LONGEST_TITLE = 1_500, 200  # characters of it, and of the message
 
 
@@ -40,17 +41,14 @@ class Conversation:
         *,
         cut: Callable[[str], Sequence[str]],
         settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]],
-        withheld: Callable[[str], str],
     ) -> None:
-        """cut: material as passages. settled: which words of a user's messages became knowledge.
-
-        withheld: an earlier message without what is sent only where it is asked for.
-        """
-        self._journal, self._cut, self._settled, self._withheld = journal, cut, settled, withheld
+        """cut: material as passages. settled: which words of a user's messages became knowledge."""
+        self._journal, self._cut, self._settled = journal, cut, settled
 
     def before(self, user_id: int, turn_id: int, space: Space) -> list[Exchange]:
         """What leads to a turn, oldest first; without turns whose words were forgotten."""
-        turns = [t for t in self._journal.turns_before(user_id, turn_id, limit=MOST_TURNS) if t.message]
+        turns = self._journal.turns_before(user_id, turn_id, limit=MOST_TURNS, steps=_STEP)
+        turns = [turn for turn in turns if turn.message]
         noted = [known_id(turn.id) for turn in turns if LISTED in turn.details]
         rows = self._journal.listed_in(user_id, noted) if noted else {}
         live = space.passages(sorted({version for pairs in rows.values() for _, version in pairs}))
@@ -66,7 +64,7 @@ class Conversation:
         replied = self._journal.turns_of_messages(user_id, with_reply) if with_reply else {}
         return [
             Exchange(
-                self._withheld(turn.message),
+                turn.message,
                 turn.standalone,
                 turn.answer,
                 known_id(turn.id),
@@ -76,17 +74,37 @@ class Conversation:
             for turn in turns
         ]
 
-    def replies(self, user_id: int, space: Space, vector: Vector, without: Collection[int]) -> list[Passage]:
+    def replies(
+        self,
+        user_id: int,
+        space: Space,
+        vector: Vector,
+        without: Collection[int],
+        here: tuple[int, Collection[int]],
+    ) -> list[Passage]:
         """The user's messages that are nearest to what is asked, with what was answered, nearest first.
 
-        without: versions that are not looked for.
+        without: versions that are not looked for. here: the session, and the turns that lead to this one:
+        what stands in another branch of it was replaced.
         """
         nearest = space.nearest_of(vector, _LOOKED_AT, scope="yours")
-        near = [p for p, cosine in nearest if p.kind == "message" and cosine >= _NEAR]
+        near = [p for p, cosine in nearest if p.kind == "message" and cosine >= NEAR]
         versions = [passage.version_id for passage in near if passage.version_id not in without]
         turns = self._journal.turns_of_messages(user_id, versions) if versions else {}
-        found = {known_id(turns[i].id): reply_passage(turns[i], i) for i in reversed(versions) if i in turns}
-        return list(found.values())[::-1][:_MOST_REPLIES]
+        session_id, leading = here
+        found: dict[int, Passage] = {}
+        for version in versions:
+            turn = turns.get(version)
+            if turn is not None and (turn.session_id != session_id or turn.id in leading):
+                found.setdefault(known_id(turn.id), reply_passage(turn, version))
+        return list(found.values())[:_MOST_REPLIES]
+
+    def listed_with(self, user_id: int, sources: Sequence[Source]) -> list[int]:
+        """Versions that earlier answers among these sources were made from: who reads them reads of these."""
+        of_replies = [s.passage.version_id for s in sources if s.passage.kind == REPLY]
+        turns = self._journal.turns_of_messages(user_id, of_replies) if of_replies else {}
+        rows = self._journal.listed_in(user_id, [known_id(turn.id) for turn in turns.values()])
+        return sorted({version for listed in rows.values() for _, version in listed})
 
     def _sources(
         self,

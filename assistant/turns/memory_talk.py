@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agents.answering.overview import sections
-from agents.answering.responder import Responder
+from agents.answering.responder import Parts, Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange, Verdict
 from agents.languages.message_sorting import MessageSorter
@@ -24,7 +24,7 @@ from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
 from assistant.search.searching import Searching
-from assistant.turns.conversation import WHOLE, Conversation, material_passage
+from assistant.turns.conversation import NEAR, WHOLE, Conversation, material_passage
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import stating_first, without_settled
 from stores.base.passages import Passage
@@ -88,7 +88,7 @@ class MemoryTalk:
         """
         self.journal = journal
         self.secrets = secrets or Secrets(None)
-        self.conversation = Conversation(journal, cut=cut, settled=settled, withheld=self.secrets.withheld)
+        self.conversation = Conversation(journal, cut=cut, settled=settled)
         self.augmenter = augmenter
         self.reranker = reranker
         self.cut = cut
@@ -204,9 +204,10 @@ class _FromMemory:
         named: list[Passage] = []
         if self._only is not None:
             live = space.passages(self._only)
-            whole += [live[version] for version in self._only if version in live]
-            named = [candidate.passage for candidate in self._order.order]
-        in_front = [*self._said_here(), *([] if named else self._helping(responder.keep))]
+            named = [live[version] for version in self._only if version in live]
+        found = [candidate.passage for candidate in self._order.order] if named else []
+        said_here = self._asked_for(self._said_here())
+        in_front = [*said_here, *([] if named else self._helping(responder.keep, earlier))]
         request = responder.prepare(
             self._written,
             self.query.text,
@@ -214,17 +215,45 @@ class _FromMemory:
             earlier,
             is_kept=bool(self._accepted.version_ids),
             at_least=len(in_front),
-            whole=whole,
-            parts=lambda: [*self._parts_of(turn), *named],
-            holding=space.standing(_STANDING),
+            whole=[*whole, *named],
+            parts=lambda: self._all_parts(turn, found, len(named)),
+            holding=[
+                passage for passage in space.standing(_STANDING) if not talk.secrets.holds(passage.text)
+            ],
+            withheld=talk.secrets.withheld,
             at=turn.accepted_at,
         )
-        return replace(request, asks=self._only is not None, outlines=self._outlines, is_written=True)
+        seen = talk.conversation.listed_with(self._user_id, request.sources)
+        return replace(
+            request,
+            asks=self._only is not None,
+            outlines=self._outlines,
+            is_written=True,
+            seen=(*request.seen, *seen),
+        )
 
-    def _helping(self, documents: int) -> list[Passage]:
+    def _all_parts(self, turn: Turn, found: Sequence[Passage], named: int) -> Parts:
+        """Of what was handed over and of the documents that are named; what was found of these."""
+        handed_over = self._parts_of(turn)
+        return Parts([*handed_over, *found], len(handed_over) + named)
+
+    def _asked_for(self, said: Sequence[Passage]) -> list[Passage]:
+        """What was said in a private session, without secrets that are far from what is asked."""
+        secret = [passage for passage in said if self._talk.secrets.holds(passage.text)]
+        if not secret:
+            return list(said)
+        vectors = self._searching.encoder.encode_passages([passage.text for passage in secret])
+        far = {
+            passage.version_id
+            for passage, cosine in zip(secret, vectors @ self._found.vector, strict=True)
+            if cosine < NEAR
+        }
+        return [passage for passage in said if passage.version_id not in far]
+
+    def _helping(self, documents: int, earlier: Sequence[Exchange]) -> list[Passage]:
         """Of what was found what is likely to help, the likeliest first, messages with their answers.
 
-        documents: passages of documents, at most.
+        documents: passages of documents, at most. earlier: the conversation.
         """
         verdicts = {id(judgement.candidate): judgement.verdict for judgement in self._order.judgements}
         asks = bool(self._talk.sorter.sorted(self._message).asking)
@@ -232,8 +261,14 @@ class _FromMemory:
         secrets = self._talk.secrets
         space = self._searching.spaces.of(self._user_id)
         without = self._accepted.version_ids
-        replies = self._talk.conversation.replies(self._user_id, space, self._found.vector, without)
-        with_reply = [p for p in replies if not (secrets.holds(p.title) or secrets.holds(p.text))]
+        here = (self._accepted.session_id, {exchange.turn_id for exchange in earlier})
+        replies = self._talk.conversation.replies(self._user_id, space, self._found.vector, without, here)
+        with_reply = [
+            passage
+            for passage in replies
+            if not self._talk.sorter.sorted(passage.title).only_states  # what it says is found itself
+            and not (secrets.holds(passage.title) or secrets.holds(passage.text))
+        ]
         versions = {passage.version_id for passage in with_reply}
         others = [
             candidate.passage

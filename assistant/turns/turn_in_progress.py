@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -89,7 +89,7 @@ class TurnInProgress:
             query=self._known.get("query", "") if retrieved else "",
             strategy=self._known.get("strategy", "original"),
             encoder_version=retrieved.encoder_version if retrieved else "",
-            found=_found(retrieved, reranked, self.citations.numbered),
+            found=_found(retrieved, reranked, self.citations.numbered, request.seen if request else ()),
             judged=_judged(reranked),
             details={
                 "milliseconds": self._milliseconds,
@@ -166,12 +166,15 @@ class TurnInProgress:
 
 
 def _found(
-    retrieved: Retrieved | None, reranked: Reranked | None, sources: Sequence[Source]
+    retrieved: Retrieved | None, reranked: Reranked | None, sources: Sequence[Source], seen: Iterable[int]
 ) -> list[FoundPassage]:
+    """What was found, and what the model saw besides. seen: versions that it saw under no number."""
     if retrieved is None:
         return []
     order = reranked.order if reranked else retrieved.candidates
-    numbers = {s.passage.version_id: s.number for s in sources if s.passage.version_id > 0}
+    numbers = dict.fromkeys(seen, 0) | {
+        source.passage.version_id: source.number for source in sources if source.passage.version_id > 0
+    }
     beside = numbers.keys() - {candidate.passage.version_id for candidate in order}
     return [
         FoundPassage(
@@ -186,9 +189,9 @@ def _found(
         )
         for rank, candidate in enumerate(order, start=1)
     ] + [
-        FoundPassage(  # not found for this message, and seen by the model as part of the conversation
+        FoundPassage(  # not found for this message: the conversation or what always holds brought it
             version_id=version_id,
-            found_rank=rank,
+            found_rank=0,
             dense=0.0,
             lexical=0.0,
             lift=0.0,

@@ -38,7 +38,7 @@ def branch(
     return _line(parents, last, limit)
 
 
-def earlier_turns(sql: SqlSession, turn: Turn, limit: int) -> list[int]:
+def earlier_turns(sql: SqlSession, turn: Turn, limit: int | None) -> list[int]:
     """The ids of the last turns that a turn follows in its branch, oldest first."""
     parents = parents_in(sql, turn.session_id)
     return _line(parents, parents.get(known_id(turn.id), 0), limit)

@@ -26,6 +26,7 @@ from stores.conversation.sessions import ASKED, SessionLine, session_lines, sess
 from stores.database.database import Database
 from stores.database.rows import found_by, in_parts
 from stores.database.tables import (
+    Feedback,
     Judgement,
     PassageIdentity,
     PassageVersion,
@@ -56,13 +57,13 @@ class FoundPassage:
     """A passage of one search, as it is kept with the turn."""
 
     version_id: int
-    found_rank: int  # from 1
+    found_rank: int  # from 1; 0: it was not found for this message, and the model saw it all the same
     dense: float
     lexical: float
     lift: float
     score: float
     final_rank: int  # from 1
-    citation: int | None  # the number under which the model saw it
+    citation: int | None  # the number under which the model saw it; 0: without one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,11 +261,16 @@ class Journal:
             ids = branch(sql, session_of(sql, user_id, session_id), limit, before=before)
             return _turns_of(sql, ids)
 
-    def turns_before(self, user_id: int, turn_id: int, *, limit: int = 30) -> list[Turn]:
-        """The last turns that lead to a turn of this user, oldest first."""
+    def turns_before(self, user_id: int, turn_id: int, *, limit: int = 30, steps: int = 1) -> list[Turn]:
+        """The last turns that lead to a turn of this user, oldest first.
+
+        steps: the first of them is, counted from the beginning, one behind a multiple of this.
+        """
         turn = self.turn(user_id, turn_id)
         with self._database.reading() as sql:
-            return _turns_of(sql, earlier_turns(sql, turn, limit))
+            ids = earlier_turns(sql, turn, None)
+            gone = max(0, -(-(len(ids) - limit) // steps) * steps)
+            return _turns_of(sql, ids[gone:])
 
     def last_turn(self, user_id: int) -> Turn:
         with self._database.reading() as sql:
@@ -335,13 +341,8 @@ class Journal:
             .where(col(PassageVersion.id).in_(version_ids), col(PassageIdentity.kind) == "message")
         )
         with self._database.reading() as sql:
-            return {known_id(i): turn for i, turn in sql.execute(_answered(statement, user_id)).all()}
-
-    def answered(self, user_id: int, turn_ids: Sequence[int]) -> dict[int, Turn]:
-        """Those of these turns that are this user's and have an answer, by id."""
-        with self._database.reading() as sql:
-            found = sql.scalars(_answered(select(Turn).where(col(Turn.id).in_(turn_ids)), user_id)).all()
-            return {known_id(turn.id): turn for turn in found}
+            found = sql.execute(_answered(statement, user_id)).all()
+            return {known_id(i): turn for i, turn in found if "knowledge_base" not in turn.details}
 
     def judged_in(self, user_id: int, turn_id: int) -> dict[int, tuple[str, float]]:
         """What was judged for a turn, by version: label and score from 0 to 1; the last judgement counts."""
@@ -376,12 +377,20 @@ class Journal:
 
 
 def _answered(statement: Any, user_id: int) -> Any:
-    """Of a statement over turns those that this user's sessions hold, with an answer; no deleted session."""
+    """Of a statement over turns those of this user's sessions with an answer that nobody spoke against.
+
+    None of a deleted session, nor of one about a knowledge base.
+    """
+    against = select(col(Feedback.turn_id)).where(
+        col(Feedback.rating) != "good", col(Feedback.withdrawn_at).is_(None)
+    )
     return statement.join(Session, col(Session.id) == col(Turn.session_id)).where(
         col(Turn.user_id) == user_id,
         col(Turn.state).in_(("done", "stopped")),
         col(Turn.answer) != "",
         col(Session.deleted_at).is_(None),
+        col(Session.knowledge_base_id).is_(None),
+        col(Turn.id).not_in(against),
     )
 
 

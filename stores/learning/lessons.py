@@ -78,6 +78,8 @@ def said_of_passages(sql: SqlSession, turns: Sequence[Turn]) -> dict[tuple[int, 
     rated = {*of_answers, *(turn_id for turn_id, _ in of_passages)}
     found: dict[tuple[int, int], SaidOf] = {}
     for turn_id, passage in _found_by(sql, rated):
+        if is_no_answer(by_id[turn_id], passage.found_rank, passage.citation):
+            continue
         cited = by_id[turn_id].details.get("cited", ())
         said = _of_passage(of_passages.get((turn_id, passage.version_id)))
         if said is None and passage.citation is not None and passage.citation in cited:
@@ -85,6 +87,11 @@ def said_of_passages(sql: SqlSession, turns: Sequence[Turn]) -> dict[tuple[int, 
         if said is not None:
             found[turn_id, passage.version_id] = SaidOf(said, passage.found_rank)
     return found
+
+
+def is_no_answer(turn: Turn, found_rank: int, citation: int | None) -> bool:
+    """Of a passage of a turn: it was not found for it, or stands for an earlier answer and only asks."""
+    return found_rank <= 0 or str(citation) in turn.details.get("listed", {}).get("reply", {})
 
 
 def _found_by(sql: SqlSession, turn_ids: Iterable[int]) -> Iterator[tuple[int, RetrievedPassage]]:

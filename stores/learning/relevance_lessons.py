@@ -37,6 +37,7 @@ from stores.database.tables import (
 from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
+    is_no_answer,
     may_be_learned_from,
     said_of_passages,
     teaches,
@@ -286,12 +287,18 @@ def _cited(sql: SqlSession, turns: Sequence[Turn]) -> dict[int, list[int]]:
     """By turn, the versions that its answer cites."""
     by_id = {known_id(turn.id): turn for turn in turns}
     found: dict[int, list[int]] = {}
-    for turn_id, version, number in sql.execute(
-        select(col(Retrieval.turn_id), col(RetrievedPassage.version_id), col(RetrievedPassage.citation))
+    for turn_id, version, number, rank in sql.execute(
+        select(
+            col(Retrieval.turn_id),
+            col(RetrievedPassage.version_id),
+            col(RetrievedPassage.citation),
+            col(RetrievedPassage.found_rank),
+        )
         .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
         .where(col(Retrieval.turn_id).in_(by_id), col(RetrievedPassage.citation).is_not(None))
     ):
-        if number in by_id[turn_id].details.get("cited", ()):
+        turn = by_id[turn_id]
+        if number in turn.details.get("cited", ()) and not is_no_answer(turn, rank, number):
             found.setdefault(turn_id, []).append(version)
     return found
 
@@ -335,9 +342,11 @@ def _candidates(sql: SqlSession, labelled: Sequence[tuple[Turn, Labels]]) -> dic
         (turn, labels), (version, _, text, *_) = turns[turn_id], seen
         if kind == "message" and (told_in == turn_id or text == turn.message):
             continue  # it echoes the question
+        if is_no_answer(turn, seen[-1], citation):
+            continue
         given = turn.details.get("given", {}).get(str(version), 0.0)
         score = judged.get((turn_id, version))
-        is_seen = citation is not None or score is not None
+        is_seen = bool(citation) or score is not None
         # what is given stands first by rule, whatever the weights are
         helps = None if given else labels.get(version, False if is_seen else None)
         values: list[Any] = [kind, space == SHARED, *seen, given, score, helps]

@@ -198,6 +198,7 @@ def _answers(sql: SqlSession, user_id: int, passage_ids: Sequence[int]) -> dict[
         .where(
             col(PassageVersion.passage_id).in_(passage_ids),
             col(RetrievedPassage.citation).is_not(None),
+            col(RetrievedPassage.found_rank) > 0,  # else the conversation had it
             col(Turn.user_id) == user_id,
         )
         .group_by(col(PassageVersion.passage_id))

@@ -91,6 +91,7 @@ class MemoryUses:
                 .where(
                     col(RetrievedPassage.version_id).in_(of_passage),
                     col(RetrievedPassage.citation).is_not(None),
+                    col(RetrievedPassage.found_rank) > 0,  # else the conversation had it
                 )
             )
             answers, last = sql.execute(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlmodel import col
 
 from stores.base.errors import WrongUsage
-from stores.base.passages import STANDING, STATEMENTS, own_space
+from stores.base.passages import STANDING, STATEMENTS
 from stores.database.database import Database
-from stores.database.tables import PassageIdentity, PassageVersion
+from stores.database.tables import PassageIdentity
 from stores.versions.passage_lines import PassageLine, visible_line
 
 _OTHERWISE = "fact"  # the kind of what does not always hold
@@ -19,21 +19,6 @@ class Profile:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def lines(self, user_id: int) -> list[PassageLine]:
-        """What is in it, newest first."""
-        with self._database.reading() as sql:
-            ids = sql.scalars(
-                select(col(PassageIdentity.id))
-                .join(PassageVersion, col(PassageVersion.passage_id) == col(PassageIdentity.id))
-                .where(
-                    col(PassageIdentity.space) == own_space(user_id),
-                    col(PassageIdentity.kind) == STANDING,
-                    col(PassageVersion.removed_at).is_(None),
-                )
-                .order_by(col(PassageVersion.id).desc())
-            ).all()
-            return [visible_line(sql, user_id, passage_id) for passage_id in ids if passage_id is not None]
 
     def put(self, user_id: int, passage_id: int, *, pinned: bool) -> PassageLine:
         """Puts one of the user's memories into it, or takes it out. Raises `WrongUsage` for what is none."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOW = "/profile TEXT adds to it, /profile pin ID and /profile unpin ID take a memory in and out."
 _PINNED = {"pin": True, "unpin": False}
+_SHOWN = 60  # statements of the profile, the newest
 _WAITS = "It is not checked yet: a model is missing. The scope “Waiting for check” shows why."
 
 
@@ -152,10 +153,14 @@ def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours"
 
 def profile_lines(assistant: Assistant, user_id: int) -> Iterator[str]:
     """What always holds of the user and goes with each question to a chat model, newest first."""
-    lines = assistant.stores.profile.lines(user_id)
-    for line in lines:
-        yield f"{line.passage_id:>6}  {one_line(line.text)}"
-    yield _HOW if lines else f"Nothing is known that always holds of you. {_HOW}"
+    from agents.prompts.profile import with_room
+
+    held = assistant.search.searching.spaces.of(user_id).standing(_SHOWN)
+    sent = with_room([passage.text for passage in held])
+    for passage in held:
+        without = "" if passage.text in sent else "  (no room for it: it is not sent)"
+        yield f"{passage.passage_id:>6}  {one_line(passage.text)}{without}"
+    yield _HOW if held else f"Nothing is known that always holds of you. {_HOW}"
 
 
 def change_profile(assistant: Assistant, user_id: int, typed: str) -> tuple[str, int | None]:
@@ -169,6 +174,13 @@ def change_profile(assistant: Assistant, user_id: int, typed: str) -> tuple[str,
         other = "unpin" if _PINNED[word] else "pin"
         done = "Goes with each question from now on" if _PINNED[word] else "Goes along only where it helps"
         return f"{done}: “{short(line.text)}”. /profile {other} {passage_id} takes that back.", None
+    from agents.prompts.profile import LONGEST
+
+    if len(typed) > LONGEST:
+        raise WrongUsage(
+            f"that has {len(typed)} characters, and what goes with each question may have {LONGEST}",
+            hint="Say it in a sentence, or /remember it.",
+        )
     passage_id, receipt_id = assistant.stores.knowledge.remember(user_id, typed, kind=STANDING)
     told = f"Goes with each question from now on, as {passage_id}: “{short(typed)}”. /undo takes it back."
     return told, receipt_id

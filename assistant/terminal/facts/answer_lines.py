@@ -104,7 +104,7 @@ def trained_line(assistant: Assistant, user_id: int, turn: Turn) -> str:
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
-    found = assistant.stores.journal.found_in(user_id, turn.id)
+    found = told_of(turn, assistant.stores.journal.found_in(user_id, turn.id))
     ids = [entry.version_id for entry in found]
     passages = assistant.stores.catalogue.passages_of(user_id, ids)
     states = assistant.stores.catalogue.version_states(user_id, ids)
@@ -138,6 +138,13 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
             yield f"         {version_line(state)}"
         if moved := moved_line(turn, entry.version_id):
             yield f"         {moved}"
+
+
+def told_of(turn: Turn, found: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """What is told of: what the answer cites from earlier in the conversation, then what was found."""
+    cited = turn.details.get("cited", [])
+    from_before = [each for each in found if not each.found_rank and each.citation in cited]
+    return [*from_before, *(each for each in found if each.found_rank)]
 
 
 def moved_line(turn: Turn, version_id: int) -> str:

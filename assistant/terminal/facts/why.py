@@ -77,12 +77,13 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         in_place_of,
         invented_line,
         over_line,
+        told_of,
         trained_line,
         writer_of,
     )
 
     turn = assistant.stores.journal.turn(user_id, turn_id)
-    found = assistant.stores.journal.found_in(user_id, turn_id)
+    found = told_of(turn, assistant.stores.journal.found_in(user_id, turn_id))
     shown = found[:_SHOWN]
     passages = assistant.stores.catalogue.passages_of(user_id, [each.version_id for each in shown])
     judged = assistant.stores.journal.judged_in(user_id, turn_id)
@@ -206,6 +207,8 @@ def _row(
 def _figures(row: FoundRow) -> list[str]:
     moved = f"moved {abs(row.moved)} {'up' if row.moved > 0 else 'down'} by reranking"
     used = {"-": "not put before the model", "seen": "put before the model, not cited"}
+    if not row.found:
+        return [f"It stood in the conversation already; cited as {row.used}."]
     return [
         f"Found as number {row.found}, {moved if row.moved else 'and stayed there'}; "
         f"{used.get(row.used, f'cited as {row.used}')}.",

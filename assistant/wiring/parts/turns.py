@@ -258,6 +258,7 @@ class Turns:
     def _remembering_agents(self) -> Agents:
         from agents.memory.classifier import Classifier
         from agents.memory.reader_curator import ReaderCurator
+        from agents.memory.reader_discriminator import ReaderDiscriminator
         from assistant.remembering.weighing import Agents
 
         memory, reader = self.given.settings.memory, self._models.sorting_reader
@@ -284,11 +285,10 @@ class Turns:
                     reader,
                     self._search.languages,
                 ),
-                ChatDiscriminator(chat),
+                ChatDiscriminator(chat, ReaderDiscriminator(reader)),
                 classifier,
                 ChatCurator(chat, curator),
             )
-        from agents.memory.reader_discriminator import ReaderDiscriminator
         from agents.memory.reader_summarizer import ReaderSummarizer
 
         return Agents(
