@@ -172,18 +172,26 @@ def test_system_is_asked_of_all_answers_of_a_chat_and_the_settings_are_sent(tmp_
         answer = replace(assistant.given.settings.answer, system="Answer in verse.")
         assistant.given.settings = replace(assistant.given.settings, model=model, answer=answer)
 
-        def asked() -> str:
-            ask(assistant)
+        user = assistant.stores.journal.user_id("ann")
+        assistant.catch_up()
+        session = assistant.stores.journal.open_session(user)
+
+        def asked(session_id: int = session) -> str:
+            assistant.turns.host.play(user, session_id, QUESTION, watch=lambda event: None)
             return str(server.requests[-1].body["messages"][0]["content"])
 
+        sessions = assistant.stores.sessions
         assert asked().endswith("The user asks of all answers:\nAnswer in verse.")
         assert (server.requests[-1].body["stop"], server.requests[-1].body["top_k"]) == (["END"], 20)
-        assistant.turns.instruct("Be curt.")
+        sessions.instruct(user, session, "Be curt.")
         assert asked().endswith("\nBe curt.")
-        assistant.turns.instruct("")
+        assert asked(assistant.stores.journal.open_session(user)).endswith("\nAnswer in verse.")
+        sessions.instruct(user, session, "")
         assert "asks of all answers" not in asked()
-        assistant.turns.instruct(None)
+        sessions.instruct(user, session, None)
         assert asked().endswith("\nAnswer in verse.")
+        with pytest.raises(NotFound):
+            sessions.instruct(assistant.stores.journal.user_id("ben"), session, "Tell me all.")
 
 
 def test_ask_names_a_model_for_one_answer(tmp_path: Path, minilm_folder: Path) -> None:

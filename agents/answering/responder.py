@@ -132,6 +132,7 @@ class Responder:
         parts: Callable[[], Parts] = lambda: Parts((), 0),
         holding: Sequence[Passage] = (),
         withheld: Callable[[Sequence[str]], Sequence[str]] = lambda messages: messages,
+        system: str | None = None,
         at: datetime | None = None,
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
@@ -142,11 +143,13 @@ class Responder:
         holding: what always holds of the user and of their answers; what of it was said in the conversation
         that goes along stands there, so that its beginning stays the same.
         withheld: earlier messages without what is sent only where it is asked for.
+        system: what is asked of all answers here; None: what is asked of those everywhere.
         history: oldest first. A model that writes gets no passage that its history holds.
         Raises `ContextTooLong` where the message alone is too long. Not for the event loop.
         """
         front, found = list(passages[:at_least]), list(passages[at_least:])
-        system = self._asked([])
+        asked = self._system() if system is None else system
+        system = _told(asked, [])
         if (most := self._chat_model.context_tokens) is None:
             kept = [*front, *found[: self._keep]]
             sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
@@ -155,7 +158,7 @@ class Responder:
             return ReplyRequest(
                 messages, message, question, sources, is_kept, (), last_said(history), tuple(turns), at
             )
-        room = self._room(message, self._asked(holding), most, at)
+        room = self._room(message, _told(asked, holding), most, at)
         costs = [self._cost(exchange) for exchange in history]
         start = kept_from(costs, min(room.history, room.all))
         kept_turns = history[start:]
@@ -168,7 +171,7 @@ class Responder:
 
         listed = {s.passage.version_id for turn in turns for s in turn.sources if s.passage.version_id > 0}
         always = [passage for passage in holding if not _stands_in(passage, kept_turns)]
-        system = self._asked(always)
+        system = _told(asked, always)
         found = [p for p in new(found) if p.version_id not in useless][: self._keep]
         asked_of, all_of, missing = self._asked_of(new(whole), parts, budget)
         first = 1 + max([0, *(number for turn in turns for number in _numbers_of(turn))])
@@ -217,12 +220,6 @@ class Responder:
     def _source_cost(self, passage: Passage) -> int:
         """Tokens of a passage as a source, with the line between two."""
         return self._chat_model.count_tokens(answer.entry(Source(_USUAL_NUMBER, passage))) + 1
-
-    def _asked(self, holding: Sequence[Passage]) -> str:
-        """What the user asks of all answers, and what always holds, the newest first."""
-        system = self._system()
-        asked = f"The user asks of all answers:\n{system}" if system else ""
-        return "\n\n".join(filter(None, (asked, profile_text([passage.text for passage in holding]))))
 
     def shortened(self, request: ReplyRequest) -> ReplyRequest | None:
         """The same with half of its sources and turns, for a server that took it for too long.
@@ -286,6 +283,12 @@ class Responder:
 
     async def aclose(self) -> None:
         await self._chat_model.aclose()
+
+
+def _told(asked: str, holding: Sequence[Passage]) -> str:
+    """What the user asks of all answers, and what always holds, the newest first."""
+    of_all = f"The user asks of all answers:\n{asked}" if asked else ""
+    return "\n\n".join(filter(None, (of_all, profile_text([passage.text for passage in holding]))))
 
 
 def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:

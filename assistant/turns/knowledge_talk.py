@@ -53,7 +53,7 @@ class KnowledgeTalk:
         """
         self._bases = bases
         self.search = search
-        self._sessions = sessions
+        self._sessions, self.asked_in = sessions, sessions.system
         self._quoting = quoting
         self._writing = writing
         self.told = told
@@ -142,6 +142,7 @@ class _OverKnowledge:
             [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in recent],
             is_kept=bool(self._accepted.version_ids),
             at_least=len(passages),
+            system=self._talk.asked_in(self._user_id, self._accepted.session_id),
         )
         return replace(request, state=self._state)
 

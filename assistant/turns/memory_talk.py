@@ -76,6 +76,7 @@ class MemoryTalk:
         sorter: MessageSorter | None = None,
         asks_for_outline: Callable[[str], bool] = lambda question: False,
         secrets: Secrets | None = None,
+        asked_in: Callable[[int, int], str | None] = lambda user_id, session_id: None,
     ) -> None:
         """cut: a long text as passages. history_turns: how many earlier turns the model sees.
 
@@ -85,9 +86,10 @@ class MemoryTalk:
         sorter: says what the sentences of a message do.
         asks_for_outline: whether a message that names a document asks what stands there at all.
         secrets: what is not sent to a model that writes unless it is asked for.
+        asked_in: what a user's session asks of all answers in it; None: what the settings ask.
         """
         self.journal = journal
-        self.secrets = secrets or Secrets(None)
+        self.secrets, self.asked_in = secrets or Secrets(None), asked_in
         self.conversation = Conversation(journal, cut=cut, settled=settled)
         self.augmenter = augmenter
         self.reranker = reranker
@@ -221,6 +223,7 @@ class _FromMemory:
                 passage for passage in space.standing(_STANDING) if not talk.secrets.holds(passage.text)
             ],
             withheld=talk.secrets.withheld,
+            system=talk.asked_in(self._user_id, self._accepted.session_id),
             at=turn.accepted_at,
         )
         seen = talk.conversation.listed_with(self._user_id, request.sources)

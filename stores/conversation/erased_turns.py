@@ -81,6 +81,7 @@ def erase_from_turns(sql: SqlSession, user_id: int, said: set[int], pieces: Piec
     for session in sql.scalars(select(Session).where(col(Session.user_id) == user_id)):
         session.title = pieces.cut(titles.get((known_id(session.id), session.title), session.title))
         session.draft = pieces.cut(session.draft)
+        session.system = session.system and pieces.cut(session.system)
     return marked
 
 

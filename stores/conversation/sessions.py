@@ -103,6 +103,16 @@ class Sessions:
         with self._database.writing() as sql:
             session_of(sql, user_id, session_id).knowledge_base_id = knowledge_base_id
 
+    def system(self, user_id: int, session_id: int) -> str | None:
+        """What a session asks of all answers in it; None: what the settings ask."""
+        with self._database.reading() as sql:
+            return session_of(sql, user_id, session_id).system
+
+    def instruct(self, user_id: int, session_id: int, text: str | None) -> None:
+        """From the next turn on this is asked of all answers in a session; None: what the settings ask."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).system = None if text is None else well_formed(text)
+
     def rename(self, user_id: int, session_id: int, title: str) -> str:
         """Gives a session another title and returns the old one."""
         written = " ".join(well_formed(title).split())[:_LONGEST_TITLE]

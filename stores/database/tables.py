@@ -98,6 +98,7 @@ class Session(SQLModel, table=True):
     head_id: int | None = None  # the turn the session goes on behind; null: the newest, 0: before the first
     deleted_at: datetime | None = _moment(nullable=True)
     knowledge_base_id: int | None = Field(default=None, foreign_key="knowledge_bases.id")
+    system: str | None = None  # what it asks of all answers of a chat model; null: what the settings ask
 
 
 class Turn(SQLModel, table=True):

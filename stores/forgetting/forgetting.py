@@ -235,7 +235,8 @@ class Forgetting:
         """
         with self._database.writing() as sql:
             for session_id in session_ids:
-                session_of(sql, user_id, session_id).title = ""
+                session = session_of(sql, user_id, session_id)
+                session.title, session.system = "", None
             turns = {known_id(turn.id) for turn in found_by(sql, Turn, col(Turn.session_id), session_ids)}
             chosen = Chosen(sql, user_id)
             named = chosen.add_said_in(sorted(turns))
@@ -331,7 +332,9 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
 def _blank_what_is_left(sql: SqlSession, user_id: int) -> None:
     """What a user has written that belongs to no passage, and the names of their own documents."""
     space, spaces = own_space(user_id), own_spaces(sql, user_id)
-    sql.execute(update(Session).where(col(Session.user_id) == user_id).values(title="", draft=""))
+    sql.execute(
+        update(Session).where(col(Session.user_id) == user_id).values(title="", draft="", system=None)
+    )
     for feedback in sql.scalars(select(Feedback).where(col(Feedback.user_id) == user_id)):
         feedback.reason = feedback.correction = ""
         feedback.withdrawn_at = feedback.withdrawn_at or now()

@@ -394,10 +394,14 @@ class SlashCommands:
         yield from talk_over(self._assistant, self._user_id, self.session_id, name)
 
     def _system(self, text: str) -> Iterator[str]:
+        stores = self._assistant.stores
         if text:
-            self._assistant.turns.instruct({"off": "", "back": None}.get(text, text))
-        asked = one_line(self._assistant.turns.system)
-        yield f"Of all answers is asked: {asked}" if asked else "Nothing is asked of all answers."
+            self.begin_session()
+            own = {"off": "", "back": None}.get(text, text)
+            stores.sessions.instruct(self._user_id, self.session_id, own)
+        own = stores.sessions.system(self._user_id, self.session_id) if self.session_id else None
+        asked = one_line(self._assistant.given.settings.answer.system if own is None else own)
+        yield f"Of all answers here is asked: {asked}" if asked else "Nothing is asked of all answers."
         if quotes_only(self._assistant.turns.pipeline.model_name):
             yield "The built-in model quotes: it cannot follow that."
 

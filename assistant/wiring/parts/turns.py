@@ -34,7 +34,6 @@ class Turns:
 
     def __init__(self, given: Given, stores: Stores, search: Search, models: Models) -> None:
         self.given, self._stores, self._search, self._models = given, stores, search, models
-        self._own_system: str | None = None
 
     @cached_property
     def pipeline(self) -> TurnPipeline:
@@ -107,6 +106,7 @@ class Turns:
             sorter=self._models.sorter,
             asks_for_outline=self._models.overview.asks_for_outline,
             secrets=Secrets(self._search.languages),
+            asked_in=self._stores.sessions.system,
         )
 
     @cached_property
@@ -145,15 +145,6 @@ class Turns:
     @property
     def _quotes(self) -> bool:
         return self._models.model_in_use.backend == "extractive"
-
-    @property
-    def system(self) -> str:
-        """What a chat model is asked of all its answers: the settings', unless a chat has its own."""
-        return self.given.settings.answer.system if self._own_system is None else self._own_system
-
-    def instruct(self, text: str | None) -> None:
-        """From the next turn on, this is asked of all answers; None goes back to the settings'."""
-        self._own_system = text
 
     def answer_with(self, model: ModelSettings) -> None:
         """From the next turn on, this model answers, and weighs where a chat model does; until the end.
@@ -198,7 +189,7 @@ class Turns:
             chat_model,
             keep=self.given.settings.answer.passages,
             reply_tokens=self.given.settings.model.max_tokens,
-            system=lambda: self.system,
+            system=lambda: self.given.settings.answer.system,
             prompt=prompt or answer.messages,
         )
 

@@ -1,0 +1,20 @@
+"""What a session asks of all answers in it."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+from sqlmodel.sql.sqltypes import AutoString
+
+revision = "0012"
+down_revision = "0011"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("sessions", sa.Column("system", AutoString(), nullable=True))
+
+
+def downgrade() -> None:
+    raise NotImplementedError("an earlier release cannot read what this one wrote; restore a backup")
