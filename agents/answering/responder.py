@@ -34,6 +34,7 @@ from agents.base.thinking import ThinkMarks
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fitting, kept_from
 from agents.prompts import answer
 from agents.prompts.profile import profile_text
+from agents.prompts.summing import summary_text
 from stores.base.errors import ContextTooLong, EmptyReply
 from stores.base.passages import Passage
 
@@ -133,6 +134,7 @@ class Responder:
         holding: Sequence[Passage] = (),
         withheld: Callable[[Sequence[str]], Sequence[str]] = lambda messages: messages,
         system: str | None = None,
+        summary: str = "",
         at: datetime | None = None,
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
@@ -143,7 +145,8 @@ class Responder:
         holding: what always holds of the user and of their answers; what of it was said in the conversation
         that goes along stands there, so that its beginning stays the same.
         withheld: earlier messages without what is sent only where it is asked for.
-        system: what is asked of all answers here; None: what is asked of those everywhere.
+        summary: of what is not sent any more. system: what is asked of all answers here; None: what is asked
+        of those everywhere.
         history: oldest first. A model that writes gets no passage that its history holds.
         Raises `ContextTooLong` where the message alone is too long. Not for the event loop.
         """
@@ -158,7 +161,7 @@ class Responder:
             return ReplyRequest(
                 messages, message, question, sources, is_kept, (), last_said(history), tuple(turns), at
             )
-        room = self._room(message, _told(asked, holding), most, at)
+        room = self._room(message, _told(asked, holding, summary), most, at)
         costs = [self._cost(exchange) for exchange in history]
         start = kept_from(costs, min(room.history, room.all))
         kept_turns = history[start:]
@@ -171,7 +174,7 @@ class Responder:
 
         listed = {s.passage.version_id for turn in turns for s in turn.sources if s.passage.version_id > 0}
         always = [passage for passage in holding if not _stands_in(passage, kept_turns)]
-        system = _told(asked, always)
+        system = _told(asked, always, summary if start else "")
         found = [p for p in new(found) if p.version_id not in useless][: self._keep]
         asked_of, all_of, missing = self._asked_of(new(whole), parts, budget)
         first = 1 + max([0, *(number for turn in turns for number in _numbers_of(turn))])
@@ -203,6 +206,7 @@ class Responder:
             system,
             asked_of=len(asked_of),
             all_of=all_of,
+            gone_to=history[start - 1].turn_id if start else 0,
             seen=tuple(passage.version_id for passage in always),
         )
 
@@ -285,10 +289,11 @@ class Responder:
         await self._chat_model.aclose()
 
 
-def _told(asked: str, holding: Sequence[Passage]) -> str:
-    """What the user asks of all answers, and what always holds, the newest first."""
+def _told(asked: str, holding: Sequence[Passage], summary: str = "") -> str:
+    """What the user asks of all answers, what always holds (the newest first), and what was said before."""
     of_all = f"The user asks of all answers:\n{asked}" if asked else ""
-    return "\n\n".join(filter(None, (of_all, profile_text([passage.text for passage in holding]))))
+    always = profile_text([passage.text for passage in holding])
+    return "\n\n".join(filter(None, (of_all, always, summary_text(summary) if summary else "")))
 
 
 def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:

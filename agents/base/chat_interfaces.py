@@ -85,6 +85,7 @@ class ReplyRequest:
     outlines: bool = False  # it asks what stands there; the sources are its parts, in their order
     asked_of: int = 0  # sources, the first, that the message asks of: what was handed over or named
     all_of: int = 0  # parts that these are of
+    gone_to: int = 0  # the last turn that is not sent; 0: all are
     seen: tuple[int, ...] = ()  # versions whose words the model sees under no number
     is_written: bool = False  # by a model that writes and reads the conversation with its sources
 

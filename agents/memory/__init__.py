@@ -11,5 +11,6 @@ takeovers             what is said to everybody or about the memory, and what te
                       another one
 reader_curator        decides what a claim changes in the space it goes to, by what the reader says it does to
                       what is known
+session_summaries     sums up, with a chat model, what has left a conversation
 chat_curator          a chat model decides what a claim changes, where the reader sees no change for sure
 """

@@ -15,18 +15,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
 
+from agents.base.chat_interfaces import ChatModel
 from agents.base.claim_interfaces import JoiningSummarizer, Said
 from agents.base.interfaces import Exchange
 from assistant.background.priority import AnswerBegan, AnswersFirst
 from assistant.background.steps import BackgroundSteps
 from assistant.process.log import fields
 from assistant.remembering.lease import holding
+from assistant.remembering.summing import Summing
 from assistant.remembering.weighing import Agents, Weighing
 from assistant.search.searching import Searching
 from stores.base.errors import VouchError
 from stores.claims.claims import Claims, NewClaim, ToldTurn
 from stores.claims.decisions import Learned, Outdated
 from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation.summaries import Summaries
 from stores.database.tables import known_id
 
 _log = logging.getLogger(__name__)
@@ -46,11 +49,16 @@ class Remembering:
         agents: Callable[[], Agents],
         searching: Callable[[], Searching],
         answers_first: AnswersFirst,
+        summaries: Summaries | None = None,
+        summing: Callable[[], ChatModel | None] = lambda: None,
+        withheld: Callable[[Sequence[str]], Sequence[str]] = lambda messages: messages,
         lease: timedelta = _LEASE,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """agents: made when there is first something to do. searching: what searches now.
 
+        summaries: what sessions keep of what is not sent any more; None: nothing. summing: the model that
+        writes them, None where none does. withheld: messages without their secrets.
         lease: for how long nobody else does a job of a process that was lost. sleep: waits so many seconds.
         """
         self._claims = claims
@@ -61,6 +69,7 @@ class Remembering:
         self._sleep = sleep
         self._steps = BackgroundSteps(answers_first)
         self._weighing = Weighing(claims, agents, searching, self._steps)
+        self._summing = Summing(summaries, summing, self._steps, withheld) if summaries is not None else None
 
     async def run_due(self, user_id: int, tell: Callable[[Learned], None]) -> int:
         """Does every job of this user that is due and tells what was learned; returns how many were done.
@@ -108,6 +117,8 @@ class Remembering:
             await self._weighing.weigh_again(user_id, tell)
         except VouchError as error:  # what was kept stays; the next process looks again
             _log.warning("kept claims not weighed again: %s", error.message)
+        if self._summing is not None:
+            await self._summing.run_due(user_id)
         for defect in defects[1:]:
             _log.error("another job failed by a defect", exc_info=defect)
         if defects:

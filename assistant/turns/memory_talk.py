@@ -77,6 +77,7 @@ class MemoryTalk:
         asks_for_outline: Callable[[str], bool] = lambda question: False,
         secrets: Secrets | None = None,
         asked_in: Callable[[int, int], str | None] = lambda user_id, session_id: None,
+        summary_of: Callable[[int, int], str] = lambda user_id, session_id: "",
     ) -> None:
         """cut: a long text as passages. history_turns: how many earlier turns the model sees.
 
@@ -87,9 +88,11 @@ class MemoryTalk:
         asks_for_outline: whether a message that names a document asks what stands there at all.
         secrets: what is not sent to a model that writes unless it is asked for.
         asked_in: what a user's session asks of all answers in it; None: what the settings ask.
+        summary_of: what was said in a user's session before what is still sent of it, in short.
         """
         self.journal = journal
         self.secrets, self.asked_in = secrets or Secrets(None), asked_in
+        self.summary_of = summary_of
         self.conversation = Conversation(journal, cut=cut, settled=settled)
         self.augmenter = augmenter
         self.reranker = reranker
@@ -224,6 +227,7 @@ class _FromMemory:
             ],
             withheld=talk.secrets.withheld,
             system=talk.asked_in(self._user_id, self._accepted.session_id),
+            summary=talk.summary_of(self._user_id, self._accepted.session_id),
             at=turn.accepted_at,
         )
         seen = talk.conversation.listed_with(self._user_id, request.sources)

@@ -15,6 +15,7 @@ from assistant.turns.conversation import noted
 from assistant.turns.events import Finished
 from stores.base.errors import VouchError
 from stores.conversation.journal import FoundPassage, Judged, Outcome
+from stores.conversation.summaries import GONE_TO
 
 _EXPLAINED = 12  # candidates of which is kept what moved them: as many as are shown
 
@@ -99,6 +100,7 @@ class TurnInProgress:
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 **(noted(request.sources) if request and request.is_written else {}),
+                **({GONE_TO: request.gone_to} if request and request.gone_to else {}),
                 **({"sent_of": request.sent_of} if request and request.sent_of else {}),
                 "is_cut": "cut" in self._known,
                 **self._asked(),

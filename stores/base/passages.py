@@ -5,7 +5,7 @@ Nothing here knows the database: agents and their models are read and tested wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -14,6 +14,8 @@ from stores.base.statement_links import GONE_FROM, ReplacedBy
 
 STATEMENTS = ("note", "fact", "preference", "correction")  # kinds of what a user stated or wrote by hand
 STANDING = "preference"  # the kind of those that always hold of their user, and go with each question
+LONGEST_STANDING = 400  # characters of one of them
+_MOST_STANDING = 1_200  # characters of all that go along, about 300 tokens
 SHARED = "shared"  # the space that every user may search
 HEADING_OF = " › "  # in a title, between a document's and those of its parts
 
@@ -90,3 +92,13 @@ QUOTING = "extractive (quotes only)"  # the built-in model; others may be called
 def quotes_only(model: str) -> bool:
     """Whether a model, by its name, answers in the words of passages alone."""
     return model == QUOTING
+
+
+def with_room(statements: Sequence[str]) -> list[str]:
+    """Of what always holds what there is room for: one that is too long leaves it to the others."""
+    kept, left = [], _MOST_STANDING
+    for statement in statements:
+        if len(statement) <= min(left, LONGEST_STANDING):
+            kept.append(statement)
+            left -= len(statement)
+    return kept

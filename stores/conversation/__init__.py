@@ -2,6 +2,7 @@
 
 journal            users, sessions, turns and what was found, judged and said in them
 sessions           a user's sessions: listed, named, put away, deleted
+summaries          what was said in a session before what is still sent of it, in short
 branches           what was said instead of something, beside it
 said_passages      what is said in a session, as passages of a user's own memory
 imported_sessions  sessions that were held with other programs, each turn once

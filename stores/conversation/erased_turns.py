@@ -11,6 +11,7 @@ from sqlmodel import SQLModel, col
 
 from stores.base.clock import now
 from stores.base.passages import quotes_only
+from stores.conversation.summaries import clear_summaries
 from stores.database.rows import AT_ONCE, found_by, in_parts
 from stores.database.tables import (
     Feedback,
@@ -50,6 +51,7 @@ def blank_if_forgotten(sql: SqlSession, turn_id: int) -> None:
 
 def erase_from_turns(sql: SqlSession, user_id: int, said: set[int], pieces: Pieces) -> set[int]:
     """Blanks the turns in which it was said and marks the words in all others; returns those marked."""
+    clear_summaries(sql)
     marked: set[int] = set()
     titles: dict[tuple[int, str], str] = {}  # by session and what they were
     completed: set[int] = set()  # turns that are blank, or were searched with words of one

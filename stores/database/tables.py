@@ -99,6 +99,8 @@ class Session(SQLModel, table=True):
     deleted_at: datetime | None = _moment(nullable=True)
     knowledge_base_id: int | None = Field(default=None, foreign_key="knowledge_bases.id")
     system: str | None = None  # what it asks of all answers of a chat model; null: what the settings ask
+    summary: str = Field(default="", sa_column_kwargs={"server_default": ""})  # of what is not sent any more
+    summed_to: int = Field(default=0, sa_column_kwargs={"server_default": "0"})  # the turn that it reaches to
 
 
 class Turn(SQLModel, table=True):

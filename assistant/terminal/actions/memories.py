@@ -15,7 +15,7 @@ from assistant.terminal.actions.written_here import Written, withdraw_proposal
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
-from stores.base.passages import SHARED, STANDING
+from stores.base.passages import LONGEST_STANDING, SHARED, STANDING, with_room
 from stores.base.shortages import shortage
 from stores.memory.edits import EDITABLE
 from stores.memory.memory_rows import MemoryRows
@@ -153,8 +153,6 @@ def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours"
 
 def profile_lines(assistant: Assistant, user_id: int) -> Iterator[str]:
     """What always holds of the user and goes with each question to a chat model, newest first."""
-    from agents.prompts.profile import with_room
-
     held = assistant.search.searching.spaces.of(user_id).standing(_SHOWN)
     sent = with_room([passage.text for passage in held])
     for passage in held:
@@ -174,11 +172,9 @@ def change_profile(assistant: Assistant, user_id: int, typed: str) -> tuple[str,
         other = "unpin" if _PINNED[word] else "pin"
         done = "Goes with each question from now on" if _PINNED[word] else "Goes along only where it helps"
         return f"{done}: “{short(line.text)}”. /profile {other} {passage_id} takes that back.", None
-    from agents.prompts.profile import LONGEST
-
-    if len(typed) > LONGEST:
+    if len(typed) > LONGEST_STANDING:
         raise WrongUsage(
-            f"that has {len(typed)} characters, and what goes with each question may have {LONGEST}",
+            f"that has {len(typed)} characters, and what goes with each question may have {LONGEST_STANDING}",
             hint="Say it in a sentence, or /remember it.",
         )
     passage_id, receipt_id = assistant.stores.knowledge.remember(user_id, typed, kind=STANDING)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stores.conversation.journal import Journal
     from stores.conversation.ratings import Ratings
     from stores.conversation.sessions import Sessions
+    from stores.conversation.summaries import Summaries
     from stores.conversation.turn_search import TurnSearch
     from stores.database.data_directory import DirectoryLock
     from stores.database.database import Database
@@ -138,6 +139,13 @@ class Stores:
         from stores.exchange.memory_import import MemoryImport
 
         return MemoryImport(self.database)
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        """What was said in sessions before what is still sent of them."""
+        from stores.conversation.summaries import Summaries
+
+        return Summaries(self.database)
 
     @cached_property
     def profile(self) -> Profile:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tokens
     from agents.dialogue.reply_writer import ReplyWriter
+    from agents.languages.standing import Secrets
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
@@ -82,7 +83,6 @@ class Turns:
     @property
     def memory_talk(self) -> MemoryTalk:
         """Finds what messages are answered from."""
-        from agents.languages.standing import Secrets
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
         from assistant.turns.memory_talk import MemoryTalk
@@ -105,8 +105,9 @@ class Turns:
             messages_behind=partial(messages_behind, self._stores.database),
             sorter=self._models.sorter,
             asks_for_outline=self._models.overview.asks_for_outline,
-            secrets=Secrets(self._search.languages),
+            secrets=self._secrets,
             asked_in=self._stores.sessions.system,
+            summary_of=self._stores.summaries.of,
         )
 
     @cached_property
@@ -204,7 +205,21 @@ class Turns:
             agents=lambda: self._remembering_agents,
             searching=lambda: self._search.searching,
             answers_first=self.answers_first,
+            summaries=self._stores.summaries,
+            summing=self._summing_chat,
+            withheld=lambda messages: self._secrets.withheld(messages),
         )
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        from agents.languages.standing import Secrets
+
+        return Secrets(self._search.languages)
+
+    def _summing_chat(self) -> ChatModel | None:
+        from assistant.background.chat_model import BackgroundChat
+
+        return None if self._quotes else BackgroundChat(self._weighing_model, self.answers_first)
 
     @cached_property
     def host(self) -> TurnHost:

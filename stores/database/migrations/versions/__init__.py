@@ -17,5 +17,5 @@
 0009_statement_links              what statements do to each other; versions that replaced become passages
 0010_file_states                  what a file was like when a document was read from it
 0011_collections                  what a user calls some documents together
-0012_what_sessions_ask            what a session asks of all answers in it
+0012_what_sessions_keep           what a session asks of all answers in it, and a summary of its beginning
 """

@@ -1,4 +1,4 @@
-"""What a session asks of all answers in it."""
+"""What a session asks of all answers in it, and a summary of what is not sent any more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("sessions", sa.Column("system", AutoString(), nullable=True))
+    op.add_column("sessions", sa.Column("summary", AutoString(), nullable=False, server_default=""))
+    op.add_column("sessions", sa.Column("summed_to", sa.Integer(), nullable=False, server_default="0"))
 
 
 def downgrade() -> None:
