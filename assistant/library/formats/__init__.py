@@ -10,6 +10,7 @@ man_reader       manual pages
 html_reader      HTML pages
 table_readers    CSV and Excel
 docx_reader      Word's files
+docx_markup      Word's markup, brought into plain paragraphs and tables before a document is read
 pdf_reader       PDF by its layout
 packed_files     PowerPoint and EPUB
 """

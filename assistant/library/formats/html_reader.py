@@ -115,7 +115,7 @@ def add_html(outline: Outline, root: Tag) -> None:
             end_block()
             if node.caption:
                 outline.add(node.caption.get_text(" "))
-            outline.add_table(rows, has_header=True)
+            outline.add_table(rows, header_rows=1)
         else:
             if name in _BLOCKS:
                 end_block()

@@ -50,7 +50,7 @@ def read_pptx(data: bytes, source: str) -> Reading:
                     outline.add(plain_line(paragraph.text), line_of="list")
             elif getattr(shape, "has_table", False):
                 rows = [[plain_line(cell.text) for cell in row.cells] for row in shape.table.rows]
-                outline.add_table(rows, has_header=shape.table.first_row and len(rows) > 1)
+                outline.add_table(rows, header_rows=int(shape.table.first_row and len(rows) > 1))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             outline.add(slide.notes_slide.notes_text_frame.text)
     return Reading(outline.sections())

@@ -241,7 +241,7 @@ def _sections(pages: Sequence[tuple[int, float, list[Line], list[Ruled]]]) -> li
         ]
         for block in _blocks(kept, tables, levels, distance):
             if isinstance(block, Ruled):
-                outline.add_table(block.rows, has_header=True)
+                outline.add_table(block.rows, header_rows=1)
                 outline.end_lines()
             elif isinstance(block, tuple):
                 outline.add_heading(*block)

@@ -60,7 +60,7 @@ def _add(outline: Outline, rows: list[list[str]], source: str) -> tuple[str, ...
     rows = [cells for row in rows if any(cells := [plain_line(cell) for cell in row[:_MOST_COLUMNS]])]
     if len(rows) > _MOST_ROWS:
         raise UnreadableDocument(source, f"has more than {_MOST_ROWS:,} rows; cut it into smaller files")
-    outline.add_table(rows, has_header=len(rows) > 1)
+    outline.add_table(rows, header_rows=int(len(rows) > 1))
     return (_TOO_WIDE,) if is_wider else ()
 
 
