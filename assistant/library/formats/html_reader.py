@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, Row, with_title
 from assistant.library.formats.plain_text import plain_line
 from assistant.library.formats.text_reader import decoded
 from stores.base.errors import UnreadableDocument
@@ -30,7 +31,9 @@ _CELLS = ("td", "th")
 
 _BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
 
-_NOT_OF_ROWS = ["table", "ul", "ol", "pre", "script", "style", "select"]  # then it is read as it comes
+_NOT_OF_ROWS = ["table", "pre", "script", "style", "select"]  # a table with one is read as it comes,
+_LISTS = ["ul", "ol"]  # and with a list, unless cells span several rows or columns
+_WIDEST = 1000  # columns or rows of a cell
 
 _END = object()
 
@@ -111,11 +114,12 @@ def add_html(outline: Outline, root: Tag) -> None:
         elif name == "pre":
             end_block()
             outline.add_code(node.get_text())
-        elif name == "table" and (rows := _named_rows(node)):
+        elif name == "table" and (grid := _grid(node))[0]:
             end_block()
             if node.caption:
                 outline.add(node.caption.get_text(" "))
-            outline.add_table(rows, header_rows=1)
+            rows, header_rows = grid
+            outline.add_table(rows, header_rows=header_rows)
         else:
             if name in _BLOCKS:
                 end_block()
@@ -138,12 +142,67 @@ def add_html(outline: Outline, root: Tag) -> None:
     end_block()
 
 
-def _named_rows(table: Tag) -> list[list[str]]:
-    """The cells of a table whose first row names its columns; empty where it is not as plain as that."""
-    if table.th is None or table.find(_NOT_OF_ROWS) is not None:
-        return []
+def _grid(table: Tag) -> tuple[list[Row], int]:
+    """The rows of a table of plain cells, and how many of them name its columns.
+
+    No rows where it is otherwise, such as one that only puts a page's parts beside one another. A cell that
+    spans several rows stands in each of them.
+    """
     rows = [row.find_all(_CELLS) for row in table.find_all("tr")]
-    is_named = [bool(row) and all(cell.name == "th" for cell in row) for row in rows[:2]]
-    if is_named != [True, False] or any(cell.find(["tr", *_CELLS]) for row in rows for cell in row):
-        return []
-    return [[plain_line(cell.get_text(" ")) for cell in row] for row in rows]
+    has_spans = any(_span(cell, name) != 1 for row in rows for cell in row for name in ("colspan", "rowspan"))
+    if table.find(_NOT_OF_ROWS if has_spans else [*_NOT_OF_ROWS, *_LISTS]) is not None:
+        return [], 0
+    if any(cell.find(["tr", *_CELLS]) for row in rows for cell in row):
+        return [], 0
+    rows = [row for row in rows if row]
+    named = next((at for at, row in enumerate(rows) if not _names_columns(row)), len(rows))
+    if named == len(rows) or (not named and (not has_spans or _is_layout(table, rows))):
+        return [], 0
+    return _spanned(rows), named
+
+
+def _names_columns(row: Sequence[Tag]) -> bool:
+    above = row[0].find_parent(["tr", "table"])
+    group = above.parent if above is not None else None
+    return all(cell.name == "th" for cell in row) or (group is not None and group.name == "thead")
+
+
+def _is_layout(table: Tag, rows: Sequence[Sequence[Tag]]) -> bool:
+    if table.find(["h1", "h2", "h3", "h4", "h5", "h6", *_LISTS]) is not None:
+        return True
+    return any(len(cell.get_text()) > HEADING_CHARACTERS for row in rows for cell in row)
+
+
+def _spanned(rows: Sequence[Sequence[Tag]]) -> list[Row]:
+    """The texts of cells, each column in its place."""
+    told: list[Row] = []
+    below: dict[int, tuple[int, str | None]] = {}  # by column: how many rows what goes on, and it
+    group: Tag | None = None
+    for cells in rows:
+        row: list[str | None] = []
+        above = cells[0].find_parent("tr")
+        if above is not None and above.parent is not group:
+            group = above.parent
+            below = {}  # no cell reaches beyond its part of the table
+        begun: dict[int, tuple[int, str | None]] = {}
+        for cell in cells:
+            while len(row) in below:
+                row.append(below[len(row)][1])
+            text = plain_line(cell.get_text(" "))
+            more = _span(cell, "rowspan") - 1
+            for column in range(_span(cell, "colspan") or 1):
+                if more:
+                    repeated = text if len(text) <= HEADING_CHARACTERS else ""
+                    begun[len(row)] = more, None if column else repeated
+                row.append(None if column else text)
+        while len(row) in below:
+            row.append(below[len(row)][1])
+        below = {at: (left - 1, text) for at, (left, text) in below.items() if left != 1} | begun
+        told.append(row)
+    return told
+
+
+def _span(cell: Tag, name: str) -> int:
+    """How many rows or columns a cell spans; below 1: to the end. As browsers read it."""
+    written = re.match(r"\s*(\d{1,9})", str(cell.get(name) or "1"))
+    return min(int(written[1]), _WIDEST) if written else 1
