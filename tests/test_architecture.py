@@ -27,7 +27,7 @@ MOST_LINES = {
     "training": 5930,  # 70 more: questions with known answers
     "experiments": 4940,  # 1,910 more: adapters for collections, compared; FlowRAG as printed
     "benchmarks": 14680,  # 230 more: what a chat model is sent
-    "tests": 65720,  # 510 more: the same, and odd servers
+    "tests": 65780,  # 570 more: the same, and odd servers
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

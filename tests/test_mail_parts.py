@@ -64,12 +64,13 @@ def test_every_text_of_a_message_is_read_and_other_files_are_named() -> None:
     message = _mail("The minutes are attached.\n")
     message.add_attachment("The vote was seven to two.\n", filename="minutes.txt")
     message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a\x07.pdf")
+    message.add_attachment(b"\0", maintype="text", subtype="plain", filename="b.txt")
     message.add_attachment(
         b"PNG", maintype="image", subtype="png", filename="logo.png", disposition="inline", cid="<1>"
     )
     reading = _read(message)
     assert _said(reading) == "The minutes are attached.\n\nThe vote was seven to two."
-    assert reading.lost == ("is read without what is attached: a.pdf",)
+    assert reading.lost == ("is read without what is attached: a.pdf, b.txt",)
 
 
 def test_what_is_attached_within_the_alternative_that_is_not_read_is_named() -> None:
