@@ -12,6 +12,7 @@ import pytest
 from assistant.library.formats.html_reader import read_html
 from assistant.library.formats.number_formats import shown_number
 from assistant.library.formats.outlines import Reading
+from assistant.library.formats.packed_files import read_pptx
 from assistant.library.formats.table_readers import read_csv, read_xlsx
 
 
@@ -157,3 +158,33 @@ def test_a_number_in_its_format(value: float, number_format: str, shown: str) ->
 def test_the_line_that_names_the_separator_is_no_row(line: str) -> None:
     data = f"\ufeff{line}\r\nitem, kind;price\r\nsaw, old;12,50\r\n".encode()
     assert _text(read_csv(data, "a.csv")) == "item, kind: saw, old | price: 12,50"
+
+
+# PowerPoint
+
+
+def test_what_is_grouped_or_spans_on_a_slide_is_read_and_a_chart_is_told_of() -> None:
+    from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    inner = slide.shapes.add_group_shape().shapes.add_group_shape()
+    inner.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Tide table on request."
+    table = slide.shapes.add_table(3, 3, 0, 0, 9, 9).table
+    for cell, words in zip(table.iter_cells(), "Berth May June North 5 6 _ closed _".split(), strict=True):
+        cell.text = words.strip("_")
+    table.cell(1, 0).merge(table.cell(2, 0))
+    table.cell(2, 1).merge(table.cell(2, 2))
+    data = CategoryChartData()
+    data.categories = ["May"]
+    data.add_series("Boats", (5,))
+    slide.shapes.add_chart(XL_CHART_TYPE.PIE, 0, 0, 9, 9, data)
+    file = io.BytesIO()
+    deck.save(file)
+    reading = read_pptx(file.getvalue(), "a.pptx")
+    assert _text(reading) == (
+        "Tide table on request.\n\nBerth: North | May: 5 | June: 6\nBerth: North | May, June: closed"
+    )
+    assert reading.lost == ("is read without what stands in charts or diagrams (1)",)

@@ -28,9 +28,8 @@ _LONGEST_CELL = 131_072  # characters
 def read_csv(data: bytes, source: str) -> Reading:
     """CSV, and TSV: the first row names the columns. A line `sep=;` before it, as Excel writes, says how."""
     text = decoded(data, source)
-    comma = "\t" if source.lower().endswith(".tsv") else _separator(text)
-    if said := _SEPARATOR.match(text):
-        comma, text = said[1], text[said.end() :]
+    comma, begins_at = separator(text[:_LONGEST_CELL], is_tsv=source.lower().endswith(".tsv"))
+    text = text[begins_at:]
     csv.field_size_limit(_LONGEST_CELL)  # of the whole process: SciPy lifts it
     rows = csv.reader(io.StringIO(text.replace("\0", "")), delimiter=comma)
     outline = Outline()
@@ -164,7 +163,12 @@ def _add(outline: Outline, rows: Sequence[Row], source: str, *, heading: str = "
     return (_TOO_WIDE,) if is_wider else ()
 
 
-def _separator(text: str) -> str:
-    """What separates the cells of the first line: a comma, or what stands there oftener."""
-    first = text.partition("\n")[0]
-    return max(",;\t|", key=first.count)
+def separator(text: str, *, is_tsv: bool = False) -> tuple[str, int]:
+    """What separates the cells of a CSV file, and where its first row begins.
+
+    It is what a line such as `sep=;` before the first row says, as Excel writes and reads it; else a comma,
+    or what stands oftener in that row.
+    """
+    if said := _SEPARATOR.match(text):
+        return said[1], said.end()
+    return "\t" if is_tsv else max(",;\t|", key=text.partition("\n")[0].count), 0
