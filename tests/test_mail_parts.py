@@ -68,6 +68,7 @@ def test_every_text_of_a_message_is_read_and_other_files_are_named() -> None:
     message.add_attachment(
         b"PNG", maintype="image", subtype="png", filename="logo.png", disposition="inline", cid="<1>"
     )
+    message.add_attachment(b"x", maintype="application", subtype="pgp-signature", filename="s.asc")
     reading = _read(message)
     assert _said(reading) == "The minutes are attached.\n\nThe vote was seven to two."
     assert reading.lost == ("is read without what is attached: a.pdf, b.txt",)

@@ -126,6 +126,16 @@ def test_formulas_without_a_result_are_told_of() -> None:
     assert told.startswith("sheet 'S' is read without the results of 2 formulas")
 
 
+def test_a_merged_cell_goes_on_over_rows_that_hold_nothing_and_a_far_cell_is_told_of() -> None:
+    def change(sheet: Any) -> None:
+        sheet["B7"], sheet["GR7"], sheet["GX9"] = "tar", "200th", "far"
+
+    reading = _sheet([["Region", "Item"], ["North", "rope"]], "A2:A8", change=change)
+    assert _text(reading) == "Region: North | Item: rope\nRegion: North | Item: tar | 200th"
+    (told,) = reading.lost
+    assert told.startswith("sheet 'S' has more than 200 columns")
+
+
 @pytest.mark.parametrize(
     ("value", "number_format", "shown"),
     [

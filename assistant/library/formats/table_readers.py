@@ -20,6 +20,7 @@ from stores.base.errors import UnreadableDocument
 
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 200
+_LAST_COLUMN = (2, "GR")  # the 200th, and how many letters it has
 _TOO_WIDE = f"has more than {_MOST_COLUMNS} columns; those behind the {_MOST_COLUMNS}th were left out"
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[ \t]*(?:\r\n?|\n)', re.IGNORECASE)
 _LONGEST_CELL = 131_072  # characters
@@ -54,6 +55,8 @@ def read_xlsx(data: bytes, source: str) -> Reading:
         rows = sheet.iter_rows(max_row=_MOST_ROWS + 1, max_col=_MOST_COLUMNS + 1)
         told = list(markup.spanned([_shown(cell) for cell in row] for row in rows))
         reasons = list(_add(outline, told, source, heading=sheet.title)) if told else []
+        if markup.is_wider and _TOO_WIDE not in reasons:
+            reasons.append(_TOO_WIDE)
         if markup.not_computed:
             reasons.append(
                 f"is read without the results of {markup.not_computed:,} formulas, which the file does "
@@ -70,8 +73,9 @@ class _SheetMarkup:
         from xml.parsers.expat import ParserCreate
 
         self.not_computed = 0  # formulas
+        self.is_wider = False  # than is read
         self._merged: dict[int, list[tuple[int, int, int]]] = {}  # by first row: last row, columns from, to
-        self._is_formula = self._has_value = self._is_in_value = False
+        self._is_formula = self._has_value = self._is_in_value = self._is_far = False
         parser = ParserCreate()
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self._end
@@ -103,15 +107,17 @@ class _SheetMarkup:
         name = name.rpartition(":")[2]
         if name == "c":
             self._is_formula, self._has_value = False, attributes.get("t") == "str"
+            column = attributes.get("r", "").rstrip("0123456789")
+            self._is_far = (len(column), column) > _LAST_COLUMN
         elif name == "f":
             self._is_formula = True
-        elif name == "v":
+        elif name in ("v", "t"):
             self._is_in_value = True
         elif name == "mergeCell":
             from openpyxl.utils import range_boundaries
 
-            left, top, right, bottom = range_boundaries(attributes["ref"])
-            if left <= _MOST_COLUMNS:
+            left, top, right, bottom = range_boundaries(attributes.get("ref", ""))
+            if left and top and left <= _MOST_COLUMNS:  # else whole rows or columns
                 self._merged.setdefault(top, []).append((bottom, left - 1, right - 1))
 
     def _take(self, text: str) -> None:
@@ -119,9 +125,10 @@ class _SheetMarkup:
 
     def _end(self, name: str) -> None:
         name = name.rpartition(":")[2]
-        if name == "v":
+        if name in ("v", "t"):
             self._is_in_value = False
         elif name == "c":
+            self.is_wider = self.is_wider or (self._is_far and self._has_value)
             self.not_computed += self._is_formula and not self._has_value
 
 

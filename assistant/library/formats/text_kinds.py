@@ -18,6 +18,7 @@ _ORG_HEADING = re.compile(r"(\*+)[ \t]+(.+)")
 _ORG_TITLE = re.compile(r"#\+title:[ \t]*(.+)", re.IGNORECASE)
 _MOST_DEPTH = 20  # of parts of an e-mail within parts
 _MOST_NAMED = 5  # attachments in an error
+_SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
 _SAME_SHARE = 0.8  # of the words of HTML that plain text has to hold to be taken in its place
 
 
@@ -72,6 +73,8 @@ class _Mail:
                     if not part.get_filename():
                         raise
                     left_out.append(_name(part))
+            elif kind in _SIGNATURES:
+                pass
             elif part.get_filename() and (part.is_attachment() or not part.get("Content-ID")):
                 left_out.append(_name(part))
         return left_out
