@@ -148,7 +148,7 @@ def test_html_is_read_as_a_reader_sees_it(write: Write) -> None:
         ("Oslo – Guide", LONG),
         (
             "Oslo – Guide › Food",
-            "Eat fish,\ndrink tea.\n\n1. first\n2. second\n- third\n\nDay | Time\nMon | 10\n\na\n  b\n\n"
+            "Eat fish,\ndrink tea.\n\n1. first\n2. second\n- third\n\nDay: Mon | Time: 10\n\na\n  b\n\n"
             + LONG
             + "A map",
         ),

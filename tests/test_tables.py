@@ -80,6 +80,12 @@ def test_a_cell_reaches_no_further_than_its_part_of_the_table() -> None:
     )
 
 
+def test_ends_of_cells_and_rows_need_not_be_written() -> None:
+    assert _html("<tr><th>Boat<th>Fee<tr><td rowspan=2>Punt<td>11<tr><td>12") == (
+        "Boat: Punt | Fee: 11\nBoat: Punt | Fee: 12"
+    )
+
+
 def test_a_table_that_lays_out_a_page_is_read_as_it_comes() -> None:
     assert _html("<tr><td colspan=2><h1>News</h1></td></tr><tr><td>Left</td><td><p>One.</p></td></tr>") == (
         "Left\n\nOne."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, Row, with_title
@@ -28,6 +29,7 @@ _BLOCKS = frozenset(
 
 _LINES = {"li": "list", "dt": "list", "dd": "list", "tr": "table"}
 _CELLS = ("td", "th")
+_PARTS = ("thead", "tbody", "tfoot")  # of a table
 
 _BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
 
@@ -142,53 +144,78 @@ def add_html(outline: Outline, root: Tag) -> None:
     end_block()
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table as it is written, and the part of the table in which it stands."""
+
+    part: object
+    is_in_head: bool
+    cells: list[tuple[Tag, list[str]]]  # each with its words
+
+    @property
+    def names_columns(self) -> bool:
+        return self.is_in_head or all(cell.name == "th" for cell, _ in self.cells)
+
+
 def _grid(table: Tag) -> tuple[list[Row], int]:
     """The rows of a table of plain cells, and how many of them name its columns.
 
     No rows where it is otherwise, such as one that only puts a page's parts beside one another. A cell that
     spans several rows stands in each of them.
     """
-    rows = [row.find_all(_CELLS) for row in table.find_all("tr")]
-    has_spans = any(_span(cell, name) != 1 for row in rows for cell in row for name in ("colspan", "rowspan"))
-    if table.find(_NOT_OF_ROWS if has_spans else [*_NOT_OF_ROWS, *_LISTS]) is not None:
+    if table.find(_NOT_OF_ROWS) is not None:
         return [], 0
-    if any(cell.find(["tr", *_CELLS]) for row in rows for cell in row):
+    rows = _rows(table)
+    has_spans = any(
+        _span(cell, name) != 1 for row in rows for cell, _ in row.cells for name in ("colspan", "rowspan")
+    )
+    if not has_spans and table.find(_LISTS) is not None:
         return [], 0
-    rows = [row for row in rows if row]
-    named = next((at for at, row in enumerate(rows) if not _names_columns(row)), len(rows))
+    named = next((at for at, row in enumerate(rows) if not row.names_columns), len(rows))
     if named == len(rows) or (not named and (not has_spans or _is_layout(table, rows))):
         return [], 0
     return _spanned(rows), named
 
 
-def _names_columns(row: Sequence[Tag]) -> bool:
-    above = row[0].find_parent(["tr", "table"])
-    group = above.parent if above is not None else None
-    return all(cell.name == "th" for cell in row) or (group is not None and group.name == "thead")
+def _rows(table: Tag) -> list[_Row]:
+    """In the order in which they begin: the ends of rows and cells are often not written."""
+    from bs4.element import NavigableString, Tag
+
+    rows: list[_Row] = []
+    part = 0
+    for node in table.descendants:
+        if isinstance(node, Tag):
+            part += node.name in _PARTS
+            if node.name == "tr":
+                above = node.parent.name if node.parent is not None else ""
+                rows.append(_Row((part, above in _PARTS), above == "thead", []))
+            elif node.name in _CELLS and rows:
+                rows[-1].cells.append((node, []))
+        elif type(node) is NavigableString and rows and rows[-1].cells:
+            rows[-1].cells[-1][1].append(node)
+    return [row for row in rows if row.cells]
 
 
-def _is_layout(table: Tag, rows: Sequence[Sequence[Tag]]) -> bool:
+def _is_layout(table: Tag, rows: Sequence[_Row]) -> bool:
     if table.find(["h1", "h2", "h3", "h4", "h5", "h6", *_LISTS]) is not None:
         return True
-    return any(len(cell.get_text()) > HEADING_CHARACTERS for row in rows for cell in row)
+    return any(sum(map(len, words)) > HEADING_CHARACTERS for row in rows for _, words in row.cells)
 
 
-def _spanned(rows: Sequence[Sequence[Tag]]) -> list[Row]:
+def _spanned(rows: Sequence[_Row]) -> list[Row]:
     """The texts of cells, each column in its place."""
     told: list[Row] = []
     below: dict[int, tuple[int, str | None]] = {}  # by column: how many rows what goes on, and it
-    group: Tag | None = None
-    for cells in rows:
+    part: object = None
+    for each in rows:
+        if each.part != part:
+            part, below = each.part, {}  # no cell reaches beyond its part of the table
         row: list[str | None] = []
-        above = cells[0].find_parent("tr")
-        if above is not None and above.parent is not group:
-            group = above.parent
-            below = {}  # no cell reaches beyond its part of the table
         begun: dict[int, tuple[int, str | None]] = {}
-        for cell in cells:
+        for cell, words in each.cells:
             while len(row) in below:
                 row.append(below[len(row)][1])
-            text = plain_line(cell.get_text(" "))
+            text = plain_line(" ".join(words))
             more = _span(cell, "rowspan") - 1
             for column in range(_span(cell, "colspan") or 1):
                 if more:
