@@ -124,6 +124,13 @@ def test_fields_and_formulas_are_text() -> None:
     assert _text(_paragraph(_run("On ") + field + _run(": ") + formula)) == "On 3 March: E=mc"
 
 
+def test_a_formula_on_its_own_and_letters_with_their_reading_are_text() -> None:
+    formula = "<m:oMathPara><m:oMath><m:r><m:t>a+b</m:t></m:r></m:oMath></m:oMathPara>"
+    reading = f"<w:rt>{_run('kagi')}</w:rt><w:rubyBase>{_run('鍵')}{_run('箱')}</w:rubyBase>"
+    ruby = f"<w:r><w:ruby>{reading}</w:ruby></w:r>"
+    assert _text(_paragraph(_run("A ") + ruby + _run(".")), _paragraph(formula)) == "A 鍵箱.\n\na+b"
+
+
 def _box(text: str) -> str:
     return f"<w:txbxContent>{_paragraph(_run(text))}</w:txbxContent>"
 

@@ -73,6 +73,12 @@ def _straighten(root: Element) -> None:
             _replace(wrapper, list(wrapper))
     for formula in list(root.iter(f"{_MATHS}oMath")):
         _replace(formula, [_run(formula, "".join(text.text or "" for text in formula.iter(f"{_MATHS}t")))])
+    for formulas in list(root.iter(f"{_MATHS}oMathPara")):
+        _replace(formulas, list(formulas))
+    for spoken in list(root.iter(f"{_W}ruby")):  # letters with their reading above them
+        for run in reversed(list(spoken.iterfind(f"{_W}rubyBase/{_W}r"))):
+            spoken.getparent().addnext(run)
+        _remove(spoken)
     for box in list(root.iter(f"{_W}txbxContent")):
         paragraph = next(box.iterancestors(f"{_W}p"), None)
         if paragraph is not None:
