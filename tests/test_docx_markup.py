@@ -177,6 +177,16 @@ def test_what_cannot_be_read_is_told() -> None:
     assert reading.lost == ("is read without what stands in charts or diagrams (1)",)
 
 
+def test_comments_are_counted() -> None:
+    document = docx.Document()
+    run = document.add_paragraph("Sales rise.").runs[0]
+    for words in ("Do they?", "Ask Bo."):
+        document.add_comment([run], words, author="x")
+    file = io.BytesIO()
+    document.save(file)
+    assert read_docx(file.getvalue(), "a.docx").lost == ("is read without what stands in comments (2)",)
+
+
 def _table(*rows: str) -> str:
     return f'<w:tbl><w:tblPr><w:tblLook w:firstRow="1"/></w:tblPr><w:tblGrid/>{"".join(rows)}</w:tbl>'
 

@@ -132,6 +132,20 @@ def test_formulas_without_a_result_are_told_of() -> None:
     assert told.startswith("sheet 'S' is read without the results of 2 formulas")
 
 
+def test_comments_and_charts_of_a_sheet_are_told_of() -> None:
+    from openpyxl.chart import BarChart
+    from openpyxl.comments import Comment
+
+    def change(sheet: Any) -> None:
+        sheet["A1"].comment, sheet["A2"].comment = Comment("Ask Ida.", "x"), Comment("Ask Bo.", "x")
+        sheet.add_chart(BarChart(), "D1")
+
+    assert _sheet([["Region"], ["North"]], change=change).lost == (
+        "is read without what stands in comments (2)",
+        "is read without what stands in charts (1)",
+    )
+
+
 def test_a_merged_cell_goes_on_over_rows_that_hold_nothing_and_a_far_cell_is_told_of() -> None:
     def change(sheet: Any) -> None:
         sheet["B7"], sheet["GR7"], sheet["GX9"] = "tar", "200th", "far"

@@ -35,7 +35,15 @@ def straighten(document: Any) -> tuple[str, ...]:
             paragraph = next(reference.iterancestors(f"{_W}p"), None)
             if text and paragraph is not None:
                 _put_behind(paragraph, [_paragraph(paragraph, f"{kind}: {text}")])
-    return _left_out(root)
+    return _left_out(root, _comments(document.part))
+
+
+def _comments(part: Any) -> int:
+    from docx.oxml.parser import parse_xml
+
+    found = (each for each in part.rels.values() if each.reltype.endswith("/comments"))
+    parts = [each.target_part for each in found if not each.is_external]
+    return sum(1 for each in parts for _ in parse_xml(each.blob).iter(f"{_W}comment"))
 
 
 def _notes(part: Any) -> dict[tuple[str, str], str]:
@@ -160,8 +168,8 @@ def _remove(element: Element) -> None:
         element.getparent().remove(element)
 
 
-def _left_out(root: Element) -> tuple[str, ...]:
+def _left_out(root: Element, comments: int) -> tuple[str, ...]:
     graphics = sum(any(kind in (each.get("uri") or "") for kind in _NOT_READ) for each in root.iter(_GRAPHIC))
     embedded = sum(1 for _ in root.iter(*_named("altChunk", "object")))
-    told = {"charts or diagrams": graphics, "embedded files": embedded}
+    told = {"charts or diagrams": graphics, "embedded files": embedded, "comments": comments}
     return tuple(f"is read without what stands in {kind} ({count})" for kind, count in told.items() if count)

@@ -47,9 +47,9 @@ def read_xlsx(data: bytes, source: str) -> Reading:
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         refuse_zip_bomb(archive, source)
+        lost = _beside(archive)
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     outline = Outline()
-    lost: list[str] = []
     for sheet in book.worksheets:
         markup = _SheetMarkup(sheet._get_source())
         rows = sheet.iter_rows(max_row=_MOST_ROWS + 1, max_col=_MOST_COLUMNS + 1)
@@ -64,6 +64,19 @@ def read_xlsx(data: bytes, source: str) -> Reading:
             )
         lost += (f"sheet {sheet.title!r} {reason}" for reason in reasons)
     return Reading(outline.sections(), lost=tuple(lost))
+
+
+def _beside(archive: zipfile.ZipFile) -> list[str]:
+    """What stands beside the cells of sheets and is not read, as reasons."""
+    counts = dict.fromkeys(("comments", "text boxes", "charts"), 0)
+    for name in archive.namelist():
+        if name.startswith("xl/comments"):
+            counts["comments"] += len(re.findall(rb"<(?:\w+:)?comment[ >]", archive.read(name)))
+        elif name.startswith("xl/drawings/drawing"):
+            counts["text boxes"] += archive.read(name).count(b":txBody>") // 2
+        elif name.startswith("xl/charts/chart"):
+            counts["charts"] += 1
+    return [f"is read without what stands in {kind} ({count})" for kind, count in counts.items() if count]
 
 
 class _SheetMarkup:
