@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,3 +48,37 @@ def pairs(document: PreparedDocument) -> list[tuple[str, str]]:
 
 def characters(text: str) -> str:
     return "".join(text.split())
+
+
+def laid_out(pages: list[str], *, password: str = "") -> bytes:
+    """A PDF whose pages have these contents, in the language of PDF."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Font"),
+            NameObject("/Subtype"): NameObject("/Type1"),
+            NameObject("/BaseFont"): NameObject("/Helvetica"),
+        }
+    )
+    for text in pages:
+        page = writer.add_blank_page(600, 800)
+        content = DecodedStreamObject()
+        content.set_data(text.encode())
+        page[NameObject("/Contents")] = writer._add_object(content)
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def put(x: float, y: float, text: str, *, size: int = 12, degrees: float = 0) -> str:
+    """A line of text; y: from the bottom. degrees: by which it is turned to the left."""
+    across, up = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return f"BT /F1 {size} Tf {across:.4f} {up:.4f} {-up:.4f} {across:.4f} {x} {y} Tm ({text}) Tj ET "

@@ -80,8 +80,11 @@ class Call:
 
     def send_data(self, data: str | bytes) -> None:
         """One event with this data, which need not be JSON."""
-        event = b"data: " + (data.encode() if isinstance(data, str) else data) + b"\n\n"
-        self._write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        self.send_raw(b"data: " + (data.encode() if isinstance(data, str) else data) + b"\n\n")
+
+    def send_raw(self, written: bytes) -> None:
+        """These bytes of the stream."""
+        self._write(f"{len(written):x}\r\n".encode() + written + b"\r\n")
 
     def close_stream(self) -> None:
         """The proper end of a stream's body, with or without [DONE] before it."""
@@ -126,6 +129,22 @@ Behaviour: TypeAlias = Callable[[Call], None]
 def says(*pieces: str, finish: str = "stop", pause_seconds: float = 0.0) -> Behaviour:
     """A whole reply in these pieces, with a pause before each of them."""
     return computes(lambda _: pieces, finish=finish, pause_seconds=pause_seconds)
+
+
+def says_between(raw: bytes, *pieces: str) -> Behaviour:
+    """A whole reply in these pieces, with these bytes before each and at the end."""
+
+    def behave(call: Call) -> None:
+        call._send_head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
+        for piece in pieces:
+            call.send_raw(raw)
+            call.send_delta({"content": piece})
+        call.send_raw(raw)
+        call.send_delta({}, "stop")
+        call.send_data("[DONE]")
+        call.close_stream()
+
+    return behave
 
 
 def echoes(citing: str = "") -> Behaviour:

@@ -301,3 +301,85 @@ def test_a_collection_that_is_given_up_is_not_read_again_for_ever(house: House, 
     path = write("a.jsonl", records(1, count=3) + b"bad\n" * 200 + records(2, count=4000))
     assert "more bad lines" in house.ingest(path)[-4]
     assert house.on_disk == ""
+
+
+# Moved files
+
+
+def _told(house: House) -> list[tuple[str, list[str]]]:
+    """Each document: its source, and what it holds."""
+    return [
+        (known.source, [text for _, text in house.library.passages(known, house._user)])
+        for known in house.library.all(house._user)
+    ]
+
+
+def test_a_moved_file_is_the_same_document_and_is_replaced_when_it_changes(
+    house: House, write: Write
+) -> None:
+    old = write("a.md", f"# Hall\n\n{OLD}")
+    assert house.ingest(old) == ["new"]
+    new = old.rename(old.parent / "b.md")
+    assert house.ingest(new) == ["same"]
+    assert _told(house) == [(str(new), [OLD])]
+    new.write_text(f"# Hall\n\n{NEW}")
+    assert house.ingest(new) == ["replaced"]
+    assert _told(house) == [(str(new), [NEW])]
+
+
+def test_a_file_that_was_moved_and_changed_at_once_is_replaced(house: House, write: Write) -> None:
+    old = write("a.md", OLD)
+    house.ingest(old)
+    new = old.rename(old.parent / "b.md")
+    new.write_text(NEW)
+    assert house.ingest(new) == ["replaced"]
+    assert _told(house) == [(str(new), [NEW])]
+
+
+def test_a_file_in_the_place_of_a_deleted_one_with_other_words_is_another_document(
+    house: House, write: Write
+) -> None:
+    old = write("a.md", OLD)
+    house.ingest(old)
+    new = old.rename(
+        old.parent / "b.md"
+    )  # with the number of a file that is gone, as a system gives it again
+    new.write_text("Tea is served to guests at four.")
+    assert house.ingest(new) == ["new"]
+    assert [source for source, _ in _told(house)] == [str(old), str(new)]
+
+
+def test_a_copy_stays_where_the_first_one_stands(house: House, write: Write) -> None:
+    old, copy = write("a.md", f"# Hall\n\n{OLD}"), write("b.md", f"# Hall\n\n{OLD}")
+    assert [*house.ingest(old), *house.ingest(copy)] == ["new", "same"]
+    assert _told(house) == [(str(old), [OLD])]
+
+
+def test_a_file_moved_over_another_takes_its_place(house: House, write: Write) -> None:
+    old, other = write("a.md", f"# Hall\n\n{OLD}"), write("b.md", "Tea is served at four.")
+    house.ingest(old)
+    house.ingest(other)
+    assert house.ingest(old.rename(other)) == ["same"]
+    assert _told(house) == [(str(other), [OLD])]
+    other.write_text(f"# Hall\n\n{NEW}")
+    assert house.ingest(other) == ["replaced"]
+    assert _told(house) == [(str(other), [NEW])]
+
+
+def test_records_of_a_moved_file_move_with_it(house: House, write: Write) -> None:
+    old = write("a.jsonl", f'{{"id": 1, "text": "{OLD}"}}\n{{"id": 2, "text": "Tea at four."}}\n')
+    house.ingest(old)
+    new = old.rename(old.parent / "b.jsonl")
+    new.write_text(f'{{"id": 1, "text": "{NEW}"}}\n{{"id": 2, "text": "Tea at four."}}\n')
+    assert sorted(house.ingest(new)) == ["replaced", "same"]
+    known = house.library.all(house._user)
+    assert [source for each in known for source in each.sources] == [f"{new}#1", f"{new}#2"]
+
+
+def test_what_somebody_else_shared_keeps_its_path(stores: Stores, ann: int, write: Write) -> None:
+    old = write("a.md", f"# Hall\n\n{OLD}")
+    House(stores, ann, space=SHARED).ingest(old)
+    new = old.rename(old.parent / "b.md")
+    bob = House(stores, stores.journal.user_id("bob"), space=SHARED)
+    assert bob.ingest(new) == ["same"]
+    assert [source for source, _ in _told(bob)] == [str(old)]

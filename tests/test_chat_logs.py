@@ -165,7 +165,7 @@ LADDERS = [
     ("And the long one?", "In the barn."),
     ("And the short one?", "Under the stairs."),
 ]
-LAMPS = [("Which lamp?", "The green one.\n\nOr the red one."), ("(attached: plan.pdf)", "")]
+LAMPS = [("Which lamp?", "The green one.\n\nOr the red one."), ("(attached: plan.pdf)\n…", "")]
 WOOD = [("Which wood is the table?", "Ash."), ("And the bed?", "Oak.")]
 
 
@@ -183,6 +183,62 @@ def test_a_tree_of_chatgpt_becomes_turns_with_their_branches(tmp_path: Path) -> 
     assert one.model == "gpt-4o"
     assert one.at is not None
     assert f"{one.at:%Y-%m-%d %H:%M}" == "2023-11-14 22:13"
+
+
+def _messages(*messages: tuple[str, str, str], **more: Any) -> ToldSession:
+    """Of Claude: the sender, the words and the parent of each message; they are called m1, m2 and so on."""
+    return _read(
+        {
+            "uuid": "k",
+            "chat_messages": [
+                {"uuid": f"m{number}", "sender": sender, "text": said, "parent_message_uuid": parent}
+                for number, (sender, said, parent) in enumerate(messages, start=1)
+            ],
+        }
+        | more
+    )
+
+
+_ROOT = "00000000-0000-4000-8000-000000000000"
+
+
+def test_answers_of_claude_to_one_message_are_branches() -> None:
+    session = _messages(
+        ("human", "Pick a tree.", _ROOT),
+        ("assistant", "Oak.", "m1"),
+        ("assistant", "Yew.", "m1"),
+        ("human", "A shrub too.", "m3"),
+        ("assistant", "Box.", "m4"),
+        ("human", "Pick a flower.", _ROOT),
+    )
+    assert [(turn.message, turn.answer) for turn in session.turns] == [
+        ("Pick a tree.", "Oak."),
+        ("Pick a tree.", "Yew."),
+        ("A shrub too.", "Box."),
+        ("Pick a flower.", ""),
+    ]
+    oak, yew, shrub, flower = session.turns
+    assert (oak.follows, yew.follows, shrub.follows, flower.follows) == ("", "", yew.key, "")
+    assert session.last == flower.key
+
+
+def test_a_session_of_claude_goes_on_where_it_was_left() -> None:
+    tree = ("human", "Pick a tree.", _ROOT), ("assistant", "Oak.", "m1"), ("assistant", "Yew.", "m1")
+    session = _messages(*tree, current_leaf_message_uuid="m2")
+    assert session.last == session.turns[0].key
+
+
+def test_messages_of_claude_that_follow_none_follow_the_one_before() -> None:
+    session = _messages(("human", "Hello.", ""), ("assistant", "One.", "gone"), ("assistant", "Two.", ""))
+    assert [(turn.message, turn.answer) for turn in session.turns] == [("Hello.", "One.\n\nTwo.")]
+
+
+@pytest.mark.parametrize("words", ["", "Sum this up."])
+def test_the_text_of_an_attachment_of_claude_is_told(words: str) -> None:
+    attached = {"file_name": "paste.txt", "extracted_content": "Barges pay 17 crowns.\n"}
+    message = {"uuid": "m", "sender": "human", "text": words, "attachments": [attached]}
+    [turn] = _read({"uuid": "k", "chat_messages": [message]}).turns
+    assert turn.message == (f"{words}\n\n" if words else "") + "(attached: paste.txt)\nBarges pay 17 crowns."
 
 
 def test_every_program_is_known_by_what_its_file_holds(tmp_path: Path) -> None:
@@ -382,7 +438,7 @@ def test_what_is_taken_in_is_the_users_alone_found_and_not_learned(stores_: Stor
 
 def test_what_is_to_be_learned_becomes_messages_with_a_job_each(stores_: Stores, ann: int) -> None:
     SessionImport(stores_.database).take_in(ann, [_read(claude())], cut=lambda message: [message])
-    assert stores_.own_texts(ann) == {"Which lamp?", "(attached: plan.pdf)"}
+    assert stores_.own_texts(ann) == {"Which lamp?", "(attached: plan.pdf)\n…"}
     with stores_.database.reading() as sql:
         waiting = sql.execute(
             text("SELECT count(*) FROM jobs WHERE kind = 'summarize' AND not_before IS NULL")

@@ -105,26 +105,6 @@ def test_a_book_is_read_in_its_order(write: Write) -> None:
     assert "not what its name says" in refusal(write("b.epub", b"PK no archive"))
 
 
-@pytest.mark.parametrize("kind", ["plain", "html"])
-def test_an_e_mail_is_read_without_its_attachments(write: Write, kind: str) -> None:
-    text = "See you on the 3rd." if kind == "plain" else "<p>See you on the 3rd.</p><script>no</script>"
-    message = (
-        "From: Ada <ada@example.org>\nTo: Bo <bo@example.org>\nSubject: =?utf-8?q?Caf=C3=A9?=\n"
-        "Date: Tue, 24 Nov 2026 10:00:00 +0000\nMIME-Version: 1.0\n"
-        'Content-Type: multipart/mixed; boundary="x"\n\n'
-        f"--x\nContent-Type: text/{kind}; charset=utf-8\n\n{text}\n"
-        "--x\nContent-Type: application/pdf\n"
-        "Content-Disposition: attachment; filename=a.pdf\n\nsecret\n--x--\n"
-    )
-    assert pairs(read(write("a.eml", message))) == [
-        (
-            "Café",
-            "From: Ada <ada@example.org>\nTo: Bo <bo@example.org>\nDate: Tue, 24 Nov 2026 10:00:00 +0000\n\n"
-            "See you on the 3rd.",
-        )
-    ]
-
-
 def test_a_notebook_is_its_text_and_code(write: Write) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Tides\n", "High water is at six."]},

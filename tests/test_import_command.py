@@ -86,16 +86,18 @@ def test_an_answer_that_came_since_is_told(vouch: Vouch, tmp_path: Path) -> None
     }
 
 
-def test_one_learns_from_what_was_taken_in_before_but_not_from_pictures(
+def test_one_learns_from_what_was_taken_in_before_but_not_from_pictures_and_attached_texts(
     minilm_folder: Path, tmp_path: Path
 ) -> None:
     vouch = Vouch(tmp_path / "home", minilm_folder.parent)
     told = conversations(1)
     picture = {"uuid": "p", "chat_messages": [{"uuid": "a", "sender": "assistant", "text": "A fine cat."}]}
-    file = written(tmp_path, [*told, picture])
+    held = {"sender": "human", "text": "Read.", "attachments": [{"extracted_content": "My lamp is red."}]}
+    attached = {"uuid": "t", "chat_messages": [{"uuid": "b", **held}]}
+    file = written(tmp_path, [*told, picture, attached])
     vouch.run("import", file)
     ran = vouch.run("import", file, "--learn")
-    assert ran.out == "new: 0 sessions, 0 turns; known already: 2 turns\n"
+    assert ran.out == "new: 0 sessions, 0 turns; known already: 3 turns\n"
     assert "is learned by and by" in ran.err
     learned = "SELECT turns.message FROM jobs JOIN turns ON turns.id = subject_id WHERE kind = 'summarize'"
     assert rows(vouch, learned) == ["Lamp 0 is green."]

@@ -52,6 +52,7 @@ def read(tmp_path: Path) -> Callable[[str, str], KnowledgeFile]:
     [
         ("a.csv", "name,food,area\nKiku,japanese,north\n\nPho Lan,vietnamese,\n"),
         ("a.csv", "\ufeffname;food;area\r\nKiku;japanese;north\r\nPho Lan;vietnamese;\r\n"),
+        ("a.csv", "\ufeffsep=|\r\nname|food|area\r\nKiku|japanese|north\r\nPho Lan|vietnamese|\r\n"),
         ("a.tsv", 'food\tname\tarea\njapanese\tKiku\t"north"\nvietnamese\t Pho\xa0 Lan\t\n'),
         (
             "a.jsonl",
@@ -78,6 +79,7 @@ def test_values_of_json_become_text(read: Callable[[str, str], KnowledgeFile]) -
     ("name", "text", "problem"),
     [
         ("a.csv", "name,food\nKiku,japanese\nPho Lan\n", "line 3 has 1 values for 2 columns"),
+        ("a.csv", "sep=,\nname,food\nKiku,japanese\nPho Lan\n", "line 4 has 1 values for 2 columns"),
         ("a.csv", "name,food\nKiku,japanese\nKiku,japanese\n", "line 3 is the same as line 2"),
         ("a.jsonl", '{"name": "Kiku"}\n{"name": "Pho', "line 2 is not valid JSON"),
         ("a.jsonl", '{"name": "a"}\n{"nmae": "b"}', "line 2 has a column 'nmae' that the first row has not"),

@@ -28,13 +28,14 @@ from scripted_server import (
     hangs,
     refuses,
     says,
+    says_between,
     unused_url,
 )
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.openai_habits import Habits, KnownHabits
 from agents.backends.openai_wire import split_credentials
-from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought, Tokens
 from stores.base.errors import (
     BackendMissing,
     ContextTooLong,
@@ -216,8 +217,72 @@ async def test_a_refusal_is_the_answer_and_no_schema_fits_it(make_chat: MakeChat
 
 
 async def test_half_a_character_never_comes_out(make_chat: MakeChat) -> None:
-    with ScriptedServer([says("Lima \ud83d", "!")]) as server:
-        assert await read(make_chat(server.base_url)) == ["Lima \ufffd", "!"]
+    with ScriptedServer([says("Lima \ud83d", "!"), says("Lima \ud83d"), says("\udf89!")]) as server:
+        chat = make_chat(server.base_url)
+        assert await read(chat) == ["Lima ", "\ufffd!"]
+        assert await read(chat) == ["Lima ", "\ufffd"]
+        assert await read(chat) == ["\ufffd!"]
+
+
+@pytest.mark.parametrize("pieces", [("Lima \ud83c", "\udf89!"), ("Lima \ud83c", "", "\udf89!")])
+async def test_halves_of_a_character_in_two_pieces_are_one(
+    make_chat: MakeChat, pieces: tuple[str, ...]
+) -> None:
+    with ScriptedServer([says(*pieces)]) as server:
+        assert "".join(map(str, await read(make_chat(server.base_url)))) == "Lima 🎉!"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b"retry: 3000\n\n",
+        b"id: 7\n\n",
+        b"event: ping\n\n",
+        b"event: ping\ndata: still here\n\n",
+        b"data:\n\n",
+        b"data: \r\n\r\n",
+        b": PROCESSING\n\n",
+    ],
+)
+async def test_an_event_that_says_nothing_is_passed_over(make_chat: MakeChat, event: bytes) -> None:
+    with ScriptedServer([says_between(event, "Warm ", "tea.")]) as server:
+        assert await read(make_chat(server.base_url)) == ["Warm ", "tea."]
+
+
+async def test_a_whole_reply_in_place_of_a_stream_is_the_reply(make_chat: MakeChat) -> None:
+    message = {"role": "assistant", "content": "Lima.", "reasoning_content": "Peru?"}
+    body = {"choices": [{"message": message}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    with ScriptedServer([answers_json(200, body)]) as server:
+        chat = make_chat(server.base_url)
+        assert await read(chat) == [Thought("Peru?"), "Lima."]
+    assert chat.used == Tokens(7, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "insufficient credits", "code": 402}},
+        {"error": "insufficient credits"},
+        [{"error": {"message": "insufficient credits"}}],
+        {"object": "error", "message": "insufficient credits"},
+        {"detail": "insufficient credits"},
+    ],
+)
+async def test_an_error_in_place_of_a_reply_is_told_in_the_servers_words(
+    make_chat: MakeChat, body: object
+) -> None:
+    with ScriptedServer(then=answers_json(200, body)) as server:
+        chat = make_chat(server.base_url)
+        assert "insufficient credits" in str(await failure(chat, ReplyCut))
+        if isinstance(body, dict):
+            with pytest.raises(ModelRefused, match="insufficient credits"):
+                await chat.structured(QUESTION, CITY)
+
+
+async def test_an_event_called_error_is_told_in_the_servers_words(make_chat: MakeChat) -> None:
+    event = b'event: error\ndata: {"message": "out of memory"}\n\n'
+    with ScriptedServer([says_between(event, "Li")]) as server:
+        assert "out of memory" in str(await failure(make_chat(server.base_url), ReplyCut))
 
 
 async def test_half_a_character_in_a_message_does_not_stop_it(make_chat: MakeChat) -> None:

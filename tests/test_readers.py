@@ -11,7 +11,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from document_files import LONG, Write, characters, pairs, read, refusal, write
+from document_files import LONG, Write, characters, laid_out, pairs, put, read, refusal, write
 
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.library.formats import html_reader, packed_files, readers
@@ -148,7 +148,7 @@ def test_html_is_read_as_a_reader_sees_it(write: Write) -> None:
         ("Oslo – Guide", LONG),
         (
             "Oslo – Guide › Food",
-            "Eat fish,\ndrink tea.\n\n1. first\n2. second\n- third\n\nDay | Time\nMon | 10\n\na\n  b\n\n"
+            "Eat fish,\ndrink tea.\n\n1. first\n2. second\n- third\n\nDay: Mon | Time: 10\n\na\n  b\n\n"
             + LONG
             + "A map",
         ),
@@ -195,39 +195,6 @@ def test_a_page_of_too_many_tags_is_refused_before_it_fills_the_memory(
 
 
 # PDF
-
-
-def laid_out(pages: list[str], *, password: str = "") -> bytes:
-    """A PDF whose pages have these contents, in the language of PDF."""
-    from pypdf import PdfWriter
-    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
-
-    writer = PdfWriter()
-    font = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Font"),
-            NameObject("/Subtype"): NameObject("/Type1"),
-            NameObject("/BaseFont"): NameObject("/Helvetica"),
-        }
-    )
-    for text in pages:
-        page = writer.add_blank_page(600, 800)
-        content = DecodedStreamObject()
-        content.set_data(text.encode())
-        page[NameObject("/Contents")] = writer._add_object(content)
-        page[NameObject("/Resources")] = DictionaryObject(
-            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
-        )
-    if password:
-        writer.encrypt(password, algorithm="RC4-128")
-    buffer = io.BytesIO()
-    writer.write(buffer)
-    return buffer.getvalue()
-
-
-def put(x: float, y: float, text: str, *, size: int = 12) -> str:
-    """A line of text; y: from the bottom."""
-    return f"BT /F1 {size} Tf {x} {y} Td ({text}) Tj ET "
 
 
 def pdf(pages: list[str], *, password: str = "") -> bytes:

@@ -28,6 +28,7 @@ from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
 from agents.backends.openai_wire import (
     ListedModel,
     as_sent,
+    client_class,
     counted_tokens,
     first_choice,
     read_chunk,
@@ -35,6 +36,7 @@ from agents.backends.openai_wire import (
     read_message,
     read_score,
     split_credentials,
+    told_error,
     told_length,
     well_formed,
 )
@@ -404,6 +406,10 @@ class OpenAIChat:
         """The text of one reply. held_to: what more is sent with it. Errors are the client's own."""
         completion = await self._adapting(client, messages, held_to)
         self.used += counted_tokens(completion)
+        if error := told_error(completion):
+            raise ModelRefused(
+                f"{self._model} at {self._server} did not answer: {self._failures.pruned(error)}"
+            )
         words, is_refusal = read_message(first_choice(completion))
         if is_refusal:
             raise ModelRefused(f"{self._model} at {self._server} refuses: {self._failures.pruned(words)}")
@@ -502,7 +508,7 @@ class OpenAIChat:
         import openai
 
         try:
-            client = openai.AsyncOpenAI(
+            client = client_class()(
                 base_url=self._base_url,
                 api_key=self._api_key or _NO_KEY,
                 timeout=httpx2.Timeout(self._first_word_seconds, connect=self._timeout_seconds),

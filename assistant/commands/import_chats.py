@@ -75,12 +75,14 @@ def _counted_sessions(sessions: Iterable[ToldSession], counts: Counter[str]) -> 
 
 
 def _take_in(assistant: Assistant, user: str, *, learn: bool) -> Callable[[Sequence[ToldSession]], TakenIn]:
-    from assistant.library.chat_logs.formats import NO_WORDS
+    from assistant.library.chat_logs.formats import NO_WORDS, holds_attached_text
     from assistant.library.cutting import cut
     from stores.conversation.imported_sessions import SessionImport
 
     def parts(message: str) -> list[str]:
-        return [] if message == NO_WORDS else cut(message, whole_up_to_words=200)
+        """What is learned from: a text that was attached may be anybody's."""
+        is_own = message != NO_WORDS and not holds_attached_text(message)
+        return cut(message, whole_up_to_words=200) if is_own else []
 
     store, user_id = SessionImport(assistant.stores.database), assistant.stores.journal.user_id(user)
     written_seconds = 0.0

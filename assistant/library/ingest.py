@@ -21,6 +21,7 @@ import numpy as np
 
 from agents.base.interfaces import Encoder
 from assistant.library.documents import PreparedDocument, Readable, ReadFile
+from assistant.library.moved_files import MovedFiles
 from stores.base.errors import UnreadableDocument
 from stores.memory.documents import Change, NewDocument, NewPassage, OthersDocument, StoredDocuments
 from stores.search.indexer import Indexer
@@ -82,11 +83,13 @@ class Ingest:
         """
         progress = _Progress()
         receipt = _Receipt(self._stored_documents, user_id, of_space or space, summary)
+        moved = MovedFiles(self._stored_documents, user_id, space)
         not_stored: list[str] = []
         for batch in _batches(documents):
             if isinstance(batch, UnreadableDocument):
                 yield batch
                 continue
+            moved.take_changed(batch.documents)
             plan = self._stored_documents.plan(space, batch.documents, user_id=user_id)
             for source, owner in plan.others.items():
                 not_stored.append(source)
@@ -107,6 +110,8 @@ class Ingest:
                 if plan.changed
                 else {}
             )
+            held = {source: done.document_id for source, done in stored.items() if done.change == "same"}
+            moved.take_same(plan.same | held, batch.documents)
             known = [file for file in batch.files if not any(map(file.holds, not_stored))]
             self._stored_documents.note_files(
                 space,

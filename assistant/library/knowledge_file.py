@@ -14,6 +14,7 @@ from pathlib import Path
 
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.library.formats.plain_text import plain_line
+from assistant.library.formats.table_readers import separator
 from stores.base.entities import NAMES_END, Entity, entity_text
 from stores.base.errors import UnreadableDocument
 from stores.base.regular_files import open_regular
@@ -91,9 +92,10 @@ def _entities(rows: Sequence[_Row], columns: Sequence[str], problems: list[str])
 
 def _csv_rows(path: Path, problems: list[str]) -> Iterator[_Row]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        head = file.readline(_LONGEST_VALUE * MOST_COLUMNS)
-        file.seek(0)
-        delimiter = max(",;\t", key=head.count)
+        delimiter, first_row_at = separator(file.readline(_LONGEST_VALUE * MOST_COLUMNS))
+        before = 1 if first_row_at else 0  # lines
+        if not before:
+            file.seek(0)
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         try:
             columns = _columns(path, next(reader, []))
@@ -102,13 +104,13 @@ def _csv_rows(path: Path, problems: list[str]) -> Iterator[_Row]:
                     continue
                 if len(row) != len(columns):
                     problems.append(
-                        f"line {reader.line_num} has {len(row)} values for {len(columns)} columns"
+                        f"line {reader.line_num + before} has {len(row)} values for {len(columns)} columns"
                     )
                 else:
                     values = {column: plain_line(value) for column, value in zip(columns, row, strict=True)}
-                    yield from _checked(reader.line_num, values, problems)
+                    yield from _checked(reader.line_num + before, values, problems)
         except csv.Error as error:
-            raise UnreadableDocument(path, f"line {reader.line_num}: {error}") from error
+            raise UnreadableDocument(path, f"line {reader.line_num + before}: {error}") from error
 
 
 def _json_rows(path: Path, problems: list[str]) -> Iterator[_Row]:

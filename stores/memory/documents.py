@@ -131,6 +131,62 @@ class StoredDocuments:
         with self._database.reading() as sql:
             return self._of_others(sql, user_id, space, sources)
 
+    def live_sources(self, space: str, sources: Sequence[str]) -> set[str]:
+        """Those of these sources under which a document stands."""
+        with self._database.reading() as sql:
+            return set(_live_contents(sql, space, sources))
+
+    def sources(self, document_ids: Collection[int]) -> dict[int, str]:
+        """Under which source each of these documents stands."""
+        with self._database.reading() as sql:
+            rows = sql.execute(
+                select(col(Document.id), col(Document.source)).where(col(Document.id).in_(document_ids))
+            )
+            return {known_id(row[0]): row[1] for row in rows}
+
+    def file_states(self, space: str) -> dict[str, str]:
+        """What the files of the documents of a space were like, by source; see `note_files`."""
+        with self._database.reading() as sql:
+            rows = sql.execute(
+                select(col(Document.source), col(DocumentVersion.file_state))
+                .join(DocumentVersion, col(DocumentVersion.document_id) == col(Document.id))
+                .where(
+                    col(Document.space) == space,
+                    col(DocumentVersion.removed_at).is_(None),
+                    func.coalesce(DocumentVersion.file_state, "") != "",
+                )
+            )
+            return {row[0]: row[1] or "" for row in rows}
+
+    def live_texts(self, space: str, source: str) -> list[str]:
+        """What a document holds now."""
+        with self._database.reading() as sql:
+            return list(
+                sql.scalars(
+                    select(col(PassageVersion.text))
+                    .join(Document, col(Document.id) == col(PassageVersion.document_id))
+                    .where(
+                        col(Document.space) == space,
+                        col(Document.source) == source,
+                        col(PassageVersion.removed_at).is_(None),
+                    )
+                )
+            )
+
+    def rename(self, space: str, sources: Mapping[str, str]) -> None:
+        """Gives documents new sources, by their old ones; another that had the new source takes the old."""
+        with self._database.writing() as sql:
+            for before, now_called in sources.items():
+                ids = _documents_from(sql, space, [before, now_called])
+                named = update(Document).execution_options(synchronize_session=False)
+                for document_id, source in (
+                    (ids.get(now_called), f"{now_called}\n"),  # for a moment: a source is there once
+                    (ids.get(before), now_called),
+                    (ids.get(now_called), before),
+                ):
+                    if document_id is not None:
+                        sql.execute(named.where(col(Document.id) == document_id).values(source=source))
+
     def open_receipt(self, user_id: int, space: str, summary: str) -> int:
         """A receipt under which several batches of documents will be stored."""
         with self._database.writing() as sql:

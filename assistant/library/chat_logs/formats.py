@@ -6,16 +6,19 @@ here is recursive, and none goes round in a circle.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, TypeAlias
 
-from assistant.library.chat_logs.values import LONGEST, mapping, moment, sequence, text
+from assistant.library.chat_logs.values import mapping, moment, sequence, text
 from stores.conversation.imported_sessions import ToldSession, ToldTurn
 
 NO_WORDS = "(no words: an image, a file or a recording)"
+_ATTACHED_TEXT = re.compile(r"^\(attached: .*\)\n(?=.)", re.MULTILINE)
+_NO_PARENT = "00000000-0000-4000-8000-000000000000"  # what Claude's first messages follow
 _MOST_TURNS = 20_000  # of one session
 _MOST_CHARACTERS = 20_000_000  # of one session: branches repeat what they share
 Record: TypeAlias = Mapping[str, Any]
@@ -158,45 +161,58 @@ def _words(message: Record) -> str:
     return text(whole) or (NO_WORDS if parts and any(mapping(part) for part in parts) else "")
 
 
-# Claude: messages one behind the other.
+# Claude: messages, each of which may say which one it follows; then it is a tree as well.
 
 
 def claude_session(record: Record) -> ToldSession | None:
     """A conversation of conversations.json."""
-    turns: list[ToldTurn] = []
+    nodes: dict[str, Record] = {}
+    before = ""
     for number, each in enumerate(map(mapping, sequence(record.get("chat_messages"))[: 2 * _MOST_TURNS])):
-        said = _claude_words(each)
         key = text(each.get("uuid")) or f"{number}"
-        follows = turns[-1].key if turns else ""
-        if not said:
-            continue
-        if text(each.get("sender")) == "human":
-            at = moment(each.get("created_at"))
-            turns.append(ToldTurn(key=key, follows=follows, message=said, answer="", at=at))
-        elif not turns:
-            turns.append(ToldTurn(key=key, follows="", message=NO_WORDS, answer=said))
-        elif len(turns[-1].answer) <= LONGEST:  # a longer one is cut already
-            answer = f"{turns[-1].answer}\n\n{said}" if turns[-1].answer else said
-            turns[-1] = replace(turns[-1], answer=text(answer))
+        key = f"{key}:{number}" if key in nodes else key
+        parent = text(each.get("parent_message_uuid"))
+        message = {
+            "author": {"role": "user" if text(each.get("sender")) == "human" else "assistant"},
+            "content": {"text": _claude_words(each)},
+            "create_time": each.get("created_at"),
+        }
+        is_told = parent in nodes or parent == _NO_PARENT
+        nodes[key] = {"parent": parent if is_told else before, "message": message}
+        before = key
+    tree = _Tree(nodes)
+    turns = list(tree.turns())
     if not turns:
         return None
+    leaf = text(record.get("current_leaf_message_uuid"))
     return ToldSession(
         origin="Claude",
         key=text(record.get("uuid")) or turns[0].key,
         title=text(record.get("name")),
         turns=turns,
         at=moment(record.get("created_at")),
+        last=tree.turn_at(leaf if leaf in nodes else before),
     )
+
+
+def holds_attached_text(message: str) -> bool:
+    """Whether a message of an import holds a text that was attached to it, whoever wrote that."""
+    return _ATTACHED_TEXT.search(message) is not None
 
 
 def _claude_words(message: Record) -> str:
     blocks = [mapping(block) for block in sequence(message.get("content"))]
     told = [text(block.get("text")) for block in blocks if text(block.get("type")) in ("", "text")]
     said = "\n\n".join(part for part in told if part.strip()) or text(message.get("text"))
-    files = [*sequence(message.get("attachments")), *sequence(message.get("files"))]
-    names = [name for file in files if (name := text(mapping(file).get("file_name")))]
-    attached = "\n".join(f"(attached: {name})" for name in names)
-    return text("\n\n".join(part for part in (said, attached) if part.strip()))
+    parts = [said]
+    for file in (*sequence(message.get("attachments")), *sequence(message.get("files"))):
+        name, held = (
+            text(mapping(file).get("file_name")),
+            text(mapping(file).get("extracted_content")).strip(),
+        )
+        if name or held:
+            parts.append(f"(attached: {name or 'text'})" + (f"\n{held}" if held else ""))
+    return text("\n\n".join(part for part in parts if part.strip()))
 
 
 # llm: rows of prompts and responses, of which some belong to one conversation.

@@ -9,7 +9,9 @@ markdown_reader  Markdown
 man_reader       manual pages
 html_reader      HTML pages
 table_readers    CSV and Excel
+number_formats   numbers of a sheet as the sheet shows them
 docx_reader      Word's files
+docx_markup      Word's markup, brought into plain paragraphs and tables before a document is read
 pdf_reader       PDF by its layout
 packed_files     PowerPoint and EPUB
 """

@@ -6,9 +6,18 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.docx_markup import straighten
+from assistant.library.formats.outlines import (
+    HEADING_CHARACTERS,
+    Outline,
+    Reading,
+    Row,
+    header_rows,
+    with_title,
+)
 from assistant.library.formats.packed_files import refuse_zip_bomb
 from assistant.library.formats.plain_text import plain_line
 from stores.base.errors import UnreadableDocument
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_docx(data: bytes, source: str) -> Reading:
-    """A .docx file: its headings, paragraphs, lists and tables."""
+    """A .docx file as it stands when all changes are accepted: headings, paragraphs, lists, tables, notes."""
     from docx import Document
     from docx.text.paragraph import Paragraph
     from lxml.etree import ErrorTypes, XMLSyntaxError
@@ -34,11 +43,13 @@ def read_docx(data: bytes, source: str) -> Reading:
         if error.code == ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         raise
+    lost = straighten(document)
     outline = Outline()
     title = ""
     for block in document.iter_inner_content():
         if not isinstance(block, Paragraph):
-            outline.add_table(_rows(block), has_header=_has_header(block))
+            rows = list(_rows(block))
+            outline.add_table(rows, header_rows=header_rows(rows) if _has_header(block) else 0)
             continue
         style = (block.style.name if block.style else "") or ""
         if style == "Title" and not title:
@@ -49,7 +60,7 @@ def read_docx(data: bytes, source: str) -> Reading:
             outline.add(f"- {block.text}" if block.text.strip() else "", line_of="list")
         else:
             outline.add(block.text)
-    return with_title(outline.sections(), title)
+    return replace(with_title(outline.sections(), title), lost=lost)
 
 
 def _is_list_item(paragraph: Paragraph, style: str) -> bool:
@@ -63,13 +74,13 @@ def _has_header(table: Table) -> bool:
     return bool(marked) and len(table.rows) > 1
 
 
-def _rows(table: Table) -> Iterator[list[str]]:
-    """The cells of each row; one that spans several columns is said once and leaves the others empty."""
+def _rows(table: Table) -> Iterator[Row]:
+    """The cells of each row; one that spans several rows stands in each of them."""
     for row in table.rows:
         seen = set[int]()
-        cells = []
+        cells: list[str | None] = []
         for cell in row.cells:
-            cells.append("" if id(cell._tc) in seen else _cell_text(cell))
+            cells.append(None if id(cell._tc) in seen else _cell_text(cell))
             seen.add(id(cell._tc))
         yield cells
 
@@ -79,5 +90,8 @@ def _cell_text(cell: _Cell) -> str:
 
     parts: list[str] = []
     for block in cell.iter_inner_content():
-        parts += [block.text] if isinstance(block, Paragraph) else map(" | ".join, _rows(block))
+        if isinstance(block, Paragraph):
+            parts.append(block.text)
+        else:
+            parts += (" | ".join(filter(None, row)) for row in _rows(block))
     return plain_line(" ".join(parts))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, Row, with_title
 from assistant.library.formats.plain_text import plain_line
 from assistant.library.formats.text_reader import decoded
 from stores.base.errors import UnreadableDocument
@@ -27,10 +29,13 @@ _BLOCKS = frozenset(
 
 _LINES = {"li": "list", "dt": "list", "dd": "list", "tr": "table"}
 _CELLS = ("td", "th")
+_PARTS = ("thead", "tbody", "tfoot")  # of a table
 
 _BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
 
-_NOT_OF_ROWS = ["table", "ul", "ol", "pre", "script", "style", "select"]  # then it is read as it comes
+_NOT_OF_ROWS = ["table", "pre", "script", "style", "select"]  # a table with one is read as it comes,
+_LISTS = ["ul", "ol"]  # and with a list, unless cells span several rows or columns
+_WIDEST = 1000  # columns or rows of a cell
 
 _END = object()
 
@@ -111,11 +116,12 @@ def add_html(outline: Outline, root: Tag) -> None:
         elif name == "pre":
             end_block()
             outline.add_code(node.get_text())
-        elif name == "table" and (rows := _named_rows(node)):
+        elif name == "table" and (grid := _grid(node))[0]:
             end_block()
             if node.caption:
                 outline.add(node.caption.get_text(" "))
-            outline.add_table(rows, has_header=True)
+            rows, header_rows = grid
+            outline.add_table(rows, header_rows=header_rows)
         else:
             if name in _BLOCKS:
                 end_block()
@@ -138,12 +144,92 @@ def add_html(outline: Outline, root: Tag) -> None:
     end_block()
 
 
-def _named_rows(table: Tag) -> list[list[str]]:
-    """The cells of a table whose first row names its columns; empty where it is not as plain as that."""
-    if table.th is None or table.find(_NOT_OF_ROWS) is not None:
-        return []
-    rows = [row.find_all(_CELLS) for row in table.find_all("tr")]
-    is_named = [bool(row) and all(cell.name == "th" for cell in row) for row in rows[:2]]
-    if is_named != [True, False] or any(cell.find(["tr", *_CELLS]) for row in rows for cell in row):
-        return []
-    return [[plain_line(cell.get_text(" ")) for cell in row] for row in rows]
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table as it is written, and the part of the table in which it stands."""
+
+    part: object
+    is_in_head: bool
+    cells: list[tuple[Tag, list[str]]]  # each with its words
+
+    @property
+    def names_columns(self) -> bool:
+        return self.is_in_head or all(cell.name == "th" for cell, _ in self.cells)
+
+
+def _grid(table: Tag) -> tuple[list[Row], int]:
+    """The rows of a table of plain cells, and how many of them name its columns.
+
+    No rows where it is otherwise, such as one that only puts a page's parts beside one another. A cell that
+    spans several rows stands in each of them.
+    """
+    if table.find(_NOT_OF_ROWS) is not None:
+        return [], 0
+    rows = _rows(table)
+    has_spans = any(
+        _span(cell, name) != 1 for row in rows for cell, _ in row.cells for name in ("colspan", "rowspan")
+    )
+    if not has_spans and table.find(_LISTS) is not None:
+        return [], 0
+    named = next((at for at, row in enumerate(rows) if not row.names_columns), len(rows))
+    if named == len(rows) or (not named and (not has_spans or _is_layout(table, rows))):
+        return [], 0
+    return _spanned(rows), named
+
+
+def _rows(table: Tag) -> list[_Row]:
+    """In the order in which they begin: the ends of rows and cells are often not written."""
+    from bs4.element import NavigableString, Tag
+
+    rows: list[_Row] = []
+    part = 0
+    for node in table.descendants:
+        if isinstance(node, Tag):
+            part += node.name in _PARTS
+            if node.name == "tr":
+                above = node.parent.name if node.parent is not None else ""
+                rows.append(_Row((part, above in _PARTS), above == "thead", []))
+            elif node.name in _CELLS and rows:
+                rows[-1].cells.append((node, []))
+        elif type(node) is NavigableString and rows and rows[-1].cells:
+            rows[-1].cells[-1][1].append(node)
+    return [row for row in rows if row.cells]
+
+
+def _is_layout(table: Tag, rows: Sequence[_Row]) -> bool:
+    if table.find(["h1", "h2", "h3", "h4", "h5", "h6", *_LISTS]) is not None:
+        return True
+    return any(sum(map(len, words)) > HEADING_CHARACTERS for row in rows for _, words in row.cells)
+
+
+def _spanned(rows: Sequence[_Row]) -> list[Row]:
+    """The texts of cells, each column in its place."""
+    told: list[Row] = []
+    below: dict[int, tuple[int, str | None]] = {}  # by column: how many rows what goes on, and it
+    part: object = None
+    for each in rows:
+        if each.part != part:
+            part, below = each.part, {}  # no cell reaches beyond its part of the table
+        row: list[str | None] = []
+        begun: dict[int, tuple[int, str | None]] = {}
+        for cell, words in each.cells:
+            while len(row) in below:
+                row.append(below[len(row)][1])
+            text = plain_line(" ".join(words))
+            more = _span(cell, "rowspan") - 1
+            for column in range(_span(cell, "colspan") or 1):
+                if more:
+                    repeated = text if len(text) <= HEADING_CHARACTERS else ""
+                    begun[len(row)] = more, None if column else repeated
+                row.append(None if column else text)
+        while len(row) in below:
+            row.append(below[len(row)][1])
+        below = {at: (left - 1, text) for at, (left, text) in below.items() if left != 1} | begun
+        told.append(row)
+    return told
+
+
+def _span(cell: Tag, name: str) -> int:
+    """How many rows or columns a cell spans; below 1: to the end. As browsers read it."""
+    written = re.match(r"\s*(\d{1,9})", str(cell.get(name) or "1"))
+    return min(int(written[1]), _WIDEST) if written else 1

@@ -51,7 +51,7 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
             case "tr_open":
                 rows.append([])
             case "table_close":
-                outline.add_table(rows, has_header=len(rows) > 1)
+                outline.add_table(rows, header_rows=int(len(rows) > 1))
                 rows = []
             case "inline":
                 said = _line_text(token.children or [])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assistant.library.formats.plain_text import Section, plain, plain_line, unwrapped
 
@@ -16,7 +18,11 @@ TOO_MUCH = "holds more than can be read, or is made to look so"
 
 _USUAL_NAMES_CHARACTERS = 100_000  # before the cells of a table, whatever these hold
 _MOST_NAMES_SHARE = 20  # times what the cells hold: tables of yes and no under long names are ordinary
+_NUMBER = re.compile(r"[-+(]?\d[\d.,]*")
 HEADING_CHARACTERS = 200  # a longer heading is a paragraph: it would stand over every passage
+
+
+Row: TypeAlias = Sequence[str | None]  # of a table; None: the cell before it spans this column as well
 
 
 @dataclass(frozen=True)
@@ -60,23 +66,24 @@ class Outline:
             self._append(paragraph)
             self.end_lines()
 
-    def add_table(self, rows: Iterable[Sequence[str]], *, has_header: bool) -> None:
-        """Rows of cells, a line each; under a header each cell follows the name of its column.
+    def add_table(self, rows: Iterable[Row], *, header_rows: int) -> None:
+        """Rows of cells, a line each; each cell follows the names of its columns, which the header rows tell.
 
-        Where the names would be most of the text, as paragraphs in a header are, they stand once.
+        A row that is one cell all across is a line of its own. Where the names would be most of the text, as
+        paragraphs in a header are, they stand once.
         """
         rows = list(rows)
-        has_header = has_header and not _names_outweigh(rows)
-        names: Sequence[str] = ()
-        for number, row in enumerate(rows):
-            if number == 0 and has_header:
-                names = row
-                continue
-            cells = ((names[i] if i < len(names) else "", cell) for i, cell in enumerate(row))
-            told = [f"{name}: {cell}" if name else cell for name, cell in cells if cell]
-            self.add(" | ".join(told), line_of="table")
+        while rows and header_rows and is_across(rows[0]):
+            self.add(rows.pop(0)[0] or "")
+            header_rows -= 1
+        names = _column_names(rows[:header_rows])
+        if names and _names_outweigh(names, rows[header_rows:]):
+            names, header_rows = [], 0
+        for row in rows[header_rows:]:
+            told = [row[0] or ""] if is_across(row) else _told(row, names)
+            self.add(" | ".join(filter(None, told)), line_of="table")
         if names and not self._line_of:
-            self.add(" | ".join(filter(None, names)), line_of="table")
+            self.add(" | ".join(dict.fromkeys(filter(None, names))), line_of="table")
 
     def end_lines(self) -> None:
         """What comes next begins a paragraph, also where it is a line of the same."""
@@ -110,11 +117,63 @@ class Outline:
             self._blocks = []
 
 
-def _names_outweigh(rows: Sequence[Sequence[str]]) -> bool:
+def is_across(row: Row) -> bool:
+    """Whether one cell spans all columns."""
+    return len(row) > 1 and bool(row[0]) and all(cell is None for cell in row[1:])
+
+
+def header_rows(rows: Sequence[Row]) -> int:
+    """How many rows of a table that has a header name its columns, with the titles across it above them.
+
+    Two do where a cell of the first spans columns that the second names one by one.
+    """
+    above = next((number for number, row in enumerate(rows) if not is_across(row)), len(rows))
+    if len(rows) <= above + 1:
+        return above
+    return above + (2 if len(rows) > above + 2 and _is_named_below(*rows[above : above + 2]) else 1)
+
+
+def _is_named_below(first: Row, second: Row) -> bool:
+    """Whether the second row names what the first has put together, and has nothing below its other cells."""
+    is_split = False
+    for at, (cell, below) in enumerate(zip(first, second, strict=False)):
+        goes_on = cell is None or (at + 1 < len(first) and first[at + 1] is None)
+        is_split = is_split or (goes_on and below is not None)
+        if goes_on and _NUMBER.match(below or ""):
+            return False
+        if not goes_on and below not in ("", cell):
+            return False
+    return is_split
+
+
+def _column_names(rows: Sequence[Row]) -> list[str]:
+    """What stands above each column, from the top, each once."""
+    above: list[dict[str, None]] = [{} for _ in range(max(map(len, rows), default=0))]
+    for row in rows:
+        goes_on = ""
+        for at, cell in enumerate(row):
+            goes_on = goes_on if cell is None else cell
+            above[at][goes_on] = None
+    return [" ".join(filter(None, names)) for names in above]
+
+
+def _told(row: Row, names: Sequence[str]) -> list[str]:
+    """The cells of a row, each behind the names of its columns."""
+    told: list[tuple[list[str], str]] = []
+    for at, cell in enumerate(row):
+        name = names[at] if at < len(names) else ""
+        if cell is not None or not told:
+            told.append(([], cell or ""))
+        if name and name not in told[-1][0]:
+            told[-1][0].append(name)
+    return [f"{', '.join(above)}: {cell}" if above else cell for above, cell in told if cell]
+
+
+def _names_outweigh(names: Sequence[str], rows: Sequence[Row]) -> bool:
     """Whether the names before all cells would be far longer than the cells."""
-    names = [len(name) for name in rows[0]] if rows else []
-    repeated = sum(size for row in rows[1:] for size, cell in zip(names, row, strict=False) if cell)
-    held = sum(len(cell) for row in rows for cell in row)
+    sizes = list(map(len, names))
+    repeated = sum(size for row in rows for size, cell in zip(sizes, row, strict=False) if cell != "")
+    held = sum(sizes) + sum(len(cell) for row in rows for cell in row if cell)
     return repeated > _USUAL_NAMES_CHARACTERS + _MOST_NAMES_SHARE * held
 
 

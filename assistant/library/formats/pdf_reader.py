@@ -4,13 +4,15 @@
 
 A heading is a line in larger type than most; a table is what has rulings, or rows whose cells stand below one
 another. What stands in the same place on most pages is a running head; page numbers and tables of contents go
-too.
+too. Of a page with text in several directions, each is read with the page turned so that it stands upright.
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import logging
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -31,6 +33,7 @@ from assistant.library.formats.plain_text import Section, plain
 from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:
+    from pdfminer.pdfpage import PDFPage
     from pdfplumber.page import Page
 
 _SPACE = 0.15  # of the size of the type, between two words
@@ -47,6 +50,8 @@ _GUTTER = 12.0  # points between two columns of text
 _ACROSS = 0.2  # words a line of a page in columns, at most, that stand across them
 _LEAST_IN_COLUMN = 5  # lines
 _MOST_PAGES = 20_000
+_MOST_NAMED = 10  # pages in an error
+_MOST_ASLANT = 10.0  # degrees of a letter that is read as if it stood straight, as in a scan
 _HYPHENATED = re.compile(r"(?<=[a-zß-ÿ])[-\u2010\u00ad\ufffe][ \t]*\n[ \t]*(?=[a-zß-ÿ])")
 _PAGE_NUMBER = re.compile(r"[-–. ]*(?:\d+|[ivxlc]+)[-–. ]*")
 _LEADERS = re.compile(
@@ -93,6 +98,18 @@ class Ruled:
     rows: list[list[str]]
 
 
+@dataclass(frozen=True)
+class View:
+    """What stands in one direction on a page."""
+
+    number: int  # of the page
+    direction: int  # degrees by which it was turned
+    is_aside: bool  # most of the page stands in another direction
+    height: float
+    lines: list[Line]
+    tables: list[Ruled]
+
+
 def read_pdf(data: bytes, source: str) -> Reading:
     """A PDF: sections by page and heading."""
     import pdfplumber
@@ -103,8 +120,9 @@ def read_pdf(data: bytes, source: str) -> Reading:
 
     for name in ("pdfminer", "pdfplumber"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # it logs whatever it repairs
-    pages: list[tuple[int, float, list[Line], list[Ruled]]] = []
+    views: list[View] = []
     lost: list[str] = []
+    unread = _Unread()
     try:
         with pdfplumber.open(io.BytesIO(data)) as opened:
             for number, found in enumerate(PDFPage.create_pages(opened.doc), start=1):
@@ -112,8 +130,12 @@ def read_pdf(data: bytes, source: str) -> Reading:
                     raise UnreadableDocument(source, TOO_MUCH)
                 page = Page(opened, found, page_number=number)
                 try:
-                    tables = _tables(page)
-                    pages.append((number, float(page.height), _lines(page, tables), tables))
+                    directions = unread.count(page)
+                    for direction, _ in directions.most_common():
+                        is_aside = direction != directions.most_common(1)[0][0]
+                        turned = page if not direction else Page(opened, _turned(found, direction), number)
+                        views.append(_view(turned, number, direction, is_aside, len(directions) > 1))
+                        turned.close()
                 except MemoryError:
                     lost.append(f"page {number} {TOO_MUCH_MEMORY}")
                 except Exception as error:  # noqa: BLE001 - as for whole files; the other pages can be read
@@ -123,11 +145,85 @@ def read_pdf(data: bytes, source: str) -> Reading:
         if error.args and isinstance(error.args[0], PDFPasswordIncorrect | PDFEncryptionError):
             raise UnreadableDocument(source, "is encrypted; save a copy without a password") from None
         raise
-    sections = _sections(pages)
+    sections = _sections(views)
     if not sections:
         reason = lost[0] if lost else f"{NO_TEXT}; it may be a scan, which only shows pictures of text"
         raise UnreadableDocument(source, reason)
-    return Reading(sections, is_paged=True, lost=tuple(lost))
+    return Reading(sections, is_paged=True, lost=(*lost, *unread.told()))
+
+
+def _view(page: Page, number: int, direction: int, is_aside: bool, is_one_of_several: bool) -> View:
+    if is_one_of_several:
+        page = page.filter(lambda each: each["object_type"] != "char" or _direction(each) == 0)
+    tables = _tables(page)
+    return View(number, direction, is_aside, float(page.height), _lines(page, tables), tables)
+
+
+def _direction(char: dict[str, Any]) -> int | None:
+    """The degrees by which a letter must be turned clockwise to stand upright; None where it is aslant."""
+    across, up = char["matrix"][:2]
+    if not up and across > 0:
+        return 0
+    degrees = math.degrees(math.atan2(up, across))
+    nearest = round(degrees / 90) * 90
+    return nearest % 360 if abs(degrees - nearest) <= _MOST_ASLANT else None
+
+
+def _turned(page: PDFPage, degrees: int) -> PDFPage:
+    turned = copy.copy(page)
+    turned.rotate = (page.rotate + degrees) % 360
+    turned.attrs = {**page.attrs, "Rotate": turned.rotate}
+    return turned
+
+
+class _Unread:
+    """What of the pages cannot be read, and on which pages it stands."""
+
+    def __init__(self) -> None:
+        self._aslant: Counter[int] = Counter()  # letters by page
+        self._unnamed: Counter[int] = Counter()
+        self._pictures: Counter[int] = Counter()
+
+    def count(self, page: Page) -> Counter[int]:
+        """How many letters stand in each direction that can be read."""
+        found: Counter[int | None] = Counter()
+        for char in page.chars:
+            if char["text"].isspace():
+                continue
+            found[_direction(char)] += 1
+            self._unnamed[page.page_number] += bool(_NO_LETTER.search(char["text"]))
+        self._aslant[page.page_number] += found.pop(None, 0)
+        if not found:
+            seen = sum(image["width"] * image["height"] for image in page.images)
+            self._pictures[page.page_number] += seen >= page.width * page.height / 2
+        return Counter({direction: count for direction, count in found.items() if direction is not None})
+
+    def told(self) -> list[str]:
+        """One reason for each kind."""
+        kinds = {
+            "holds pictures instead of text, which are not read, on {}": self._pictures,
+            "is read without {:,} letters that stand aslant, on {}": self._aslant,
+            "is read without {:,} letters of a font that does not say what they are, on {}": self._unnamed,
+        }
+        told = []
+        for kind, counts in kinds.items():
+            pages = sorted(+counts)
+            if pages:
+                told.append(kind.format(*([counts.total()] if "{:,}" in kind else []), _named(pages)))
+        return told
+
+
+def _named(pages: Sequence[int]) -> str:
+    """Pages by number, those in a row as one: pages 1, 3 to 7."""
+    rows: list[list[int]] = []
+    for page in pages:
+        if rows and page == rows[-1][-1] + 1:
+            rows[-1][1:] = [page]
+        else:
+            rows.append([page])
+    listed = ", ".join(" to ".join(map(str, row)) for row in rows[:_MOST_NAMED])
+    more = " and more" if len(rows) > _MOST_NAMED else ""
+    return f"page{'s' if len(pages) > 1 else ''} {listed}{more}"
 
 
 def _tables(page: Page) -> list[Ruled]:
@@ -218,37 +314,41 @@ def _gutter(words: Sequence[_Word], width: float) -> float:
     return at
 
 
-def _sections(pages: Sequence[tuple[int, float, list[Line], list[Ruled]]]) -> list[Section]:
+def _sections(views: Sequence[View]) -> list[Section]:
     sizes: Counter[float] = Counter()
-    for _, _, lines, _ in pages:
-        for line in lines:
+    for view in views:
+        for line in view.lines if not view.is_aside else ():
             sizes[line.size] += len(line.text)
     usual = sizes.most_common(1)[0][0] if sizes else 0.0
     larger = sorted((size for size in sizes if size >= _LARGER * usual), reverse=True)
     levels = {size: min(level, _MOST_LEVELS) for level, size in enumerate(larger, start=1)}
-    running = _running(
-        [[line for line in _apart(lines, height) if line.size not in levels] for _, height, lines, _ in pages]
-    )
-    distance = _usual_distance([lines for _, _, lines, _ in pages], usual)
+    apart = [[line for line in _apart(each.lines, each.height) if line.size not in levels] for each in views]
+    running = {
+        direction: _running([a for a, v in zip(apart, views, strict=True) if v.direction == direction])
+        for direction in {view.direction for view in views}
+    }
+    distance = _usual_distance([view.lines for view in views], usual)
     outline = Outline()
     sections: list[Section] = []
-    for number, height, lines, tables in pages:
-        apart = {line for line in _apart(lines, height) if line.size not in levels}
+    for view, at_edges in zip(views, apart, strict=True):
+        edges = set(at_edges)
         kept = [
             line
-            for line in lines
-            if not (_LEADERS.search(line.text) or (line in apart and _is_running(line, running)))
+            for line in view.lines
+            if not (
+                _LEADERS.search(line.text) or (line in edges and _is_running(line, running[view.direction]))
+            )
         ]
-        for block in _blocks(kept, tables, levels, distance):
+        for block in _blocks(kept, view.tables, {} if view.is_aside else levels, distance):
             if isinstance(block, Ruled):
-                outline.add_table(block.rows, has_header=True)
+                outline.add_table(block.rows, header_rows=1)
                 outline.end_lines()
             elif isinstance(block, tuple):
                 outline.add_heading(*block)
             else:
                 outline.add_paragraphs(block)
         sections += [
-            Section((f"page {number}", *section.path), section.text)
+            Section((f"page {view.number}", *section.path), section.text)
             for section in outline.take()
             if section.text
         ]
