@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from test_pipeline import House
 from agents.languages.signs import LABELS, ORDERS, Signs
 from agents.languages.standing import Secrets, always_holds
 from agents.prompts.profile import profile_text
+from assistant.turns.notices import learned_line
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED, STANDING
+from stores.claims.decisions import Learned
 from stores.forgetting.forgetting import Forgetting
 from stores.memory.edits import Knowledge
 from stores.memory.profile import Profile
@@ -100,3 +103,24 @@ async def test_what_was_made_with_it_is_blanked_as_it_is_forgotten(house: House)
     turn_id = (await said(house, "What shall I cook?")).turn_id
     Forgetting(house.database).forget(house.ann, [passage_id])
     assert house.journal.turn(house.ann, turn_id).answer == ""
+
+
+def test_what_goes_into_the_profile_is_told_with_the_way_back() -> None:
+    learned = Learned(
+        claim_id=1,
+        turn_id=1,
+        text=VEGETARIAN,
+        kind=STANDING,
+        state="stored",
+        status="unknown",
+        confidence=0.0,
+        scope="yours",
+        action="add",
+        reason="",
+        passage_id=4,
+        receipt_id=2,
+    )
+    line = learned_line(learned, "/undo")
+    assert "goes with each question to a chat model: /profile" in line
+    assert "/undo 2 takes it back" in line
+    assert "/profile" not in learned_line(replace(learned, kind="fact"), "/undo")

@@ -6,6 +6,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from stores.base.one_line import one_line, short
+from stores.base.passages import STANDING
 
 if TYPE_CHECKING:
     from stores.claims.decisions import Learned
@@ -79,4 +80,5 @@ def learned_line(learned: Learned, undo: str) -> str:
         older = "; ".join(f"“{short(passage.text)}”" for passage in learned.instead_of)
         both = "/both" if undo == "/undo" else "vouch memory both"
         instead = f" Instead of: {older}. {both} {learned.passage_id} keeps both."
-    return f"Learned, {where}: {said}.{instead} {back} takes it back.{proposed}"
+    always = " It goes with each question to a chat model: /profile." if learned.kind == STANDING else ""
+    return f"Learned, {where}: {said}.{always}{instead} {back} takes it back.{proposed}"
