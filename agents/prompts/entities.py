@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from agents.base.chat_interfaces import ChatMessage, Source
-from agents.base.citations import without_citations
 from agents.base.interfaces import Exchange
 from agents.prompts.answer import entry
 
@@ -64,7 +63,7 @@ def messages(
         if exchange.answer
         for part in (
             ChatMessage("user", exchange.message),
-            ChatMessage("assistant", without_citations(exchange.answer)),
+            ChatMessage("assistant", exchange.answer),
         )
     ]
     listed = "\n\n".join(entry(source) for source in sources) or "(none found)"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from agents.answering.memory_answers import MemoryAnswer
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
+from agents.base.citations import without_citations
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
 from agents.dialogue.knowledge_table import NAME
 from agents.retrieval.own_statements import is_own_words
@@ -139,7 +140,7 @@ class _OverKnowledge:
             self._message,
             self._message,
             passages,
-            [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in recent],
+            [Exchange(t.message, t.standalone, without_citations(t.answer), t.id or 0) for t in recent],
             is_kept=bool(self._accepted.version_ids),
             at_least=len(passages),
             system=self._talk.asked_in(self._user_id, self._accepted.session_id),
