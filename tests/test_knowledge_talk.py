@@ -299,7 +299,7 @@ def test_a_chat_model_is_given_the_entities_examples_and_earlier_turns(vouch: Vo
     )
     assert "> Title: Kiku\n> food: japanese" in first[-1]["content"]
     assert "> Title: Kiku" in second[-1]["content"]
-    assert all(sent[-1]["content"].startswith("[1] (entity)") for sent in (first, second))
+    assert all("Entities:\n\n[1] (entity)" in sent[-1]["content"] for sent in (first, second))
     assert any("Otter Inn" in message["content"] for message in first) is not is_short
     # the instructions, three examples of two messages, the earlier turn, and the message
     assert (len(first), len(second)) == ((2, 2) if is_short else (8, 10))
