@@ -55,6 +55,13 @@ async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path:
         assert chat.screen is chat.app.chat
 
 
+async def test_signs_without_a_width_and_no_break_spaces_are_typed_like_letters(tmp_path: Path) -> None:
+    typed = "n\u00a0b \u0645\u06cc\u200c\u062e \U0001f3f3\ufe0f\u200d\U0001f308"
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        comes_at_once(chat, *typed, "\u202e", "\x9b")  # what would steer the line is no letter
+        await chat.until(lambda: chat.prompt == typed)
+
+
 async def test_a_key_that_never_comes_to_its_end_holds_the_others_for_a_moment_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

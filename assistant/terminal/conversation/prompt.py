@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 
 from textual import events
@@ -16,9 +17,17 @@ from assistant.terminal.input.keys import PROMPT
 from assistant.terminal.text.printable import printable
 from assistant.terminal.widgets.work import host
 
+_JOINING = "\u200b\u200c\u200d\u2060\u00ad"  # zero-width signs that words of some languages need
 _LINES = 20  # a longer paste is folded
 
 _NAMES = re.compile(r"(?<!\S)@\S*$")  # a document, whose name is being typed
+
+
+def _is_unseen_letter(character: str) -> bool:
+    """A no-break space, or what joins or parts letters and emoji: the library takes these for no letters."""
+    if len(character) != 1 or character.isprintable():
+        return False
+    return character in _JOINING or unicodedata.category(character) == "Zs"
 
 
 class FoldedPastes:
@@ -192,7 +201,11 @@ class Prompt(TextArea):
         action = self._action_of(event.key)
         if event.key not in self._first_actions:
             self._let_go()
-        if action is None:
+        if action is None and event.character is not None and _is_unseen_letter(event.character):
+            event.stop()
+            event.prevent_default()
+            self.replace(event.character, *sorted((self.selection.start, self.selection.end)))
+        elif action is None:
             await super()._on_key(event)
         else:
             event.stop()
