@@ -109,7 +109,7 @@ def test_a_reply_is_stopped_by_ctrl_c_and_ctrl_d_leaves(vouch: Vouch) -> None:
             person.sees("Assistant: It opens at ten")
             person.interrupts_until("(stopped)")
             person.sees("You: ")
-            person.types("Again?\n")
+            person.types(f"{QUESTION}\n")
             person.sees("Source 1")
             person.sees("You: ")
             person.types("\x04")

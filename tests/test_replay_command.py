@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import replay_towns
 from cli_helpers import HANDBOOK, QUESTION, Vouch
-from scripted_server import ScriptedServer, says
+from scripted_server import Call, ScriptedServer, refuses, says
 from sqlalchemy import select
 from sqlmodel import col
 from store_fixtures import Stores, document
@@ -344,7 +344,12 @@ def test_a_private_session_is_in_the_copy_where_it_is_replayed(vouch: Vouch) -> 
 
 
 def test_a_comparison_tells_what_was_not_remembered(vouch: Vouch) -> None:
-    with ScriptedServer(then=says("Ghent it is.")) as server:  # no statements, as a summarizer must give
+    def answers_alone(call: Call) -> None:
+        """What a summarizer asks is refused."""
+        behave = says("Ghent it is.") if call.request.wants_stream else refuses(500, "out of memory")
+        behave(call)
+
+    with ScriptedServer(then=answers_alone) as server:
         vouch.use_server(server.base_url)
         vouch.chat("My sister Ada lives in Ghent.")
         ran = vouch.run("replay", "1", "--model", "live", "--against", "extractive", "--json")

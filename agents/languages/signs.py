@@ -17,7 +17,7 @@ ORDERS = ("forget", "correct", "remember", "undo")  # to the memory
 # From here on the likeliest is taken for one: of the dev part of data/messages 38 of 46 that want something
 # done, and one other message of 238; of what is said and asked in dev conversations two messages of 1,254.
 ORDER_FROM = 0.12
-_OF_THE_USER = ("self", "plan", "reported", "remember", "correct", "wish")
+OF_THE_USER = ("self", "plan", "reported", "remember", "correct", "wish")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Signs:
     @property
     def sorting(self) -> Sorting:
         """What it states, as the reader's head for English says it."""
-        world, personal, asks = self.labels["world"], self.of(_OF_THE_USER), self.of(ASKING)
+        world, personal, asks = self.labels["world"], self.of(OF_THE_USER), self.of(ASKING)
         return Sorting(world, personal, asks, 1 - world - personal - asks)
 
 

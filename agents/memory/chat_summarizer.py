@@ -17,14 +17,15 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader, Sorting
 from agents.base.own_part import own_sentences
-from agents.languages.signs import Languages, Signs
+from agents.languages.signs import OF_THE_USER, Languages, Signs
 from agents.memory.reader_summarizer import ASKS_FROM, WORLD_FROM, ReaderSummarizer
 from agents.memory.takeovers import is_takeover
 from agents.prompts.claims import SCHEMA, messages
 from stores.base.errors import ContextTooLong, MalformedReply
 
-# p(world) + p(personal) from which reader or heads do not rule out that a sentence states something
+# p(world) + p(personal) from which the reader does not rule out that a sentence states something
 _MAY_STATE_FROM = 0.1
+_HEADS_FROM = 0.5  # probability from which the heads say so where the reader rules it out
 
 
 class ChatSummarizer:
@@ -92,8 +93,9 @@ class ChatSummarizer:
 def _may_state(sorting: Sorting, signs: Signs | None) -> bool:
     if sorting.asks >= ASKS_FROM:
         return False
-    other = 0.0 if signs is None else max(signs.sorting.world + signs.sorting.personal, signs.profile)
-    return max(sorting.world + sorting.personal, other) >= _MAY_STATE_FROM
+    if sorting.world + sorting.personal >= _MAY_STATE_FROM:
+        return True
+    return signs is not None and max(signs.of(OF_THE_USER), signs.profile) >= _HEADS_FROM
 
 
 def _claims(reply: Mapping[str, object], own: Mapping[str, bool]) -> list[Claim]:
