@@ -54,7 +54,7 @@ def lines(who: str) -> list[Line]:
 
 
 def sent_text(request: Request) -> str:
-    """All messages of a request but the last words of the user, in small letters."""
+    """All messages of a request, in small letters; no question holds the key of its answer."""
     return "\n".join(f"{m['role']}: {m['content']}" for m in request.body["messages"]).casefold()
 
 
