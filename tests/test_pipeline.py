@@ -12,6 +12,7 @@ from agent_fakes import FakeChat, FixedEncoder
 
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit, LeftOut, Piece, ReplyRequest
+from agents.base.quoting_only import NOTHING_FOUND
 from agents.retrieval.own_statements import GIVEN, OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
@@ -278,6 +279,24 @@ async def test_what_no_database_can_hold_costs_itself_and_not_the_turn(house: Ho
     turn = house.journal.turn(house.ann, finished.turn_id)
     assert (turn.message, turn.state) == ("When does the\ufffd room open, caf??", "done")
     assert turn.standalone == turn.message
+
+
+async def test_nothing_found_is_no_answer_of_a_model_that_is_gone(tmp_path: Path) -> None:
+    async def is_gone(_request: ReplyRequest) -> AsyncIterator[str]:
+        raise ModelUnreachable("the server went away")
+        yield ""
+
+    async def finds_nothing(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield NOTHING_FOUND
+
+    house = House(tmp_path, is_gone)
+    house.pipeline._quoting = lambda: Responder(FakeChat(finds_nothing, name="quotes"), keep=3)
+    finished = (await house.say("When?"))[-1]
+    assert isinstance(finished, Finished)
+    assert isinstance(finished.error, ModelUnreachable)
+    turn = house.journal.turn(house.ann, finished.turn_id)
+    assert (turn.state, turn.answer, turn.model) == ("failed", "", "scripted")
+    assert "in_place_of" not in turn.details
 
 
 async def test_a_failed_reply_keeps_its_part(tmp_path: Path) -> None:

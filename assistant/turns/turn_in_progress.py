@@ -70,7 +70,8 @@ class TurnInProgress:
     def quoted_nothing(self) -> None:
         """Nothing was found to be quoted in place of a model that cannot be reached."""
         self._pieces.clear()
-        del self._known["in_place_of"]
+        self._known["model"] = self._known.pop("in_place_of")[0]
+        self.citations = Citations(())
 
     def was_cut(self, cut: CutAtLimit) -> None:
         """The reply ended at the model's limit."""
