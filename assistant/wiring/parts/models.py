@@ -555,9 +555,6 @@ class Models:
         settings = self.given.settings
         return f"{settings.section_of(model)}.{name}" in settings.origins
 
-    def _is_set(self, key: str) -> bool:
-        return self.given.settings.origin(key) != DEFAULT
-
     def close(self) -> None:
         if self._query_model is not None:
             self._query_model[1].close()
