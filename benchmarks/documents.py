@@ -41,11 +41,12 @@ from typing import Any
 from agents.backends.extractive import ExtractiveChat, is_sure
 from agents.base.chat_interfaces import Source
 from agents.base.quoting_only import NOTED
-from assistant.library.documents import UnreadableDocument, read_documents
+from assistant.library.documents import read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.everyday_chat import ROOT, folded
+from stores.base.errors import UnreadableDocument
 from stores.base.passages import SHARED, Passage
 
 SENT = 5
@@ -206,9 +207,9 @@ def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
 
 
 def _found(assistant: Assistant, user: int, text: str) -> list[tuple[Passage, float]]:
-    searching, memory = assistant.search.searching, assistant.turns.pipeline._memory
-    found = memory._retrieve(searching, user, (text,), ())
-    reranked = memory._reranker.rerank(text, found.candidates)
+    searching = assistant.search.searching
+    found = searching.retriever.retrieve(text, searching.spaces.of(user))
+    reranked = assistant.turns.pipeline._memory.reranker.rerank(text, found.candidates)
     judged = {id(j.candidate): j.verdict.score for j in reranked.judgements}
     return [(c.passage, judged.get(id(c), 1.0)) for c in reranked.order[:SENT]]
 
@@ -233,14 +234,14 @@ def _report(questions: Sequence[tuple[dict[str, Any], Sent]], talk: Sequence[Sen
     print("\n| not sent below | passages with the answer | sent for a question | for small talk | with any |")
     print("| ---: | ---: | ---: | ---: | ---: |")
     for below in BELOW:
-        there = sum(
+        answering = sum(
             (place := _place(question, sent)) is not None and sent[place][1] >= below
             for question, sent in questions
         )
         of_questions = statistics.mean(sum(score >= below for _, score in sent) for _, sent in questions)
         counts = [sum(score >= below for _, score in sent) for sent in talk]
         some = statistics.mean(count > 0 for count in counts)
-        print(f"| {below} | {there} | {of_questions:.1f} | {statistics.mean(counts):.1f} | {some:.0%} |")
+        print(f"| {below} | {answering} | {of_questions:.1f} | {statistics.mean(counts):.1f} | {some:.0%} |")
 
 
 if __name__ == "__main__":

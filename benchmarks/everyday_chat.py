@@ -32,12 +32,13 @@ from typing import Any
 import numpy as np
 
 from agents.backends.extractive import NOT_SURE, is_sure
-from assistant.library.documents import UnreadableDocument, read_documents
+from assistant.library.documents import read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.turns.events import Finished
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import time_by
+from stores.base.errors import UnreadableDocument
 from stores.base.passages import SHARED
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel, ReplyRequest
-from assistant.library.documents import UnreadableDocument, read_documents
+from assistant.library.documents import read_documents
 from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.local_models import SMOLLM2
 from assistant.settings.locations import find_locations
@@ -27,6 +27,7 @@ from assistant.turns.events import Event, Wrote
 from assistant.wiring.assistant import Assistant
 from benchmarks.everyday_chat import ROOT, conversations
 from benchmarks.fuzz_limits import peak_megabytes
+from stores.base.errors import UnreadableDocument
 from stores.base.passages import SHARED
 from tests.scripted_server import ScriptedServer, says
 
