@@ -3,7 +3,8 @@
     python -m benchmarks.written_claims DATA [--only fever fm2 ...] [--limit 300] [--seed 1]
 
 Unlike simulated feedback, these are not made of questions, and false ones are not made by exchanging one
-value. Test parts only: FEVER's is held out by claim from the reader's training; none was used to fit.
+value. Test parts only: FEVER's is held out by claim from the reader's training; none was used to fit, but
+what a claim's words bind was looked at on "opposites", the pairs of data/lookalikes/opposites.jsonl.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from stores.base.passages import SHARED, Passage
 from training.examples.claims import fever_claims
 from training.examples.example import untokenised
 
+OPPOSITES = Path(__file__).parent.parent / "data/lookalikes/opposites.jsonl"
 Written = tuple[str, str, bool]  # claim, evidence, whether it is true
 THRESHOLDS = (0.5, 0.6, 0.7, CORRECT_FROM, 0.9, 0.95)
 
@@ -44,12 +46,20 @@ def _of(path: str) -> Callable[[Path], list[Written]]:
     return read
 
 
+def _opposites(_: Path) -> list[Written]:
+    """Each of a pair beside itself, and beside its opposite."""
+    pairs = [(each["first"], each["second"]) for each in read_records(OPPOSITES)]
+    both = [*pairs, *((second, first) for first, second in pairs)]
+    return [(claim, evidence, claim == evidence) for claim, other in both for evidence in (claim, other)]
+
+
 SETS: Mapping[str, Callable[[Path], list[Written]]] = {
     "fever": lambda data: [(c.text, c.evidence, c.label == 0) for c in fever_claims(data, "test")],
     "fever_symmetric": _of("fever_symmetric/test.jsonl.gz"),
     "fm2": _of("fm2/test.jsonl.gz"),
     "scifact": _of("scifact/dev.jsonl.gz"),
     "covidfact": _of("covidfact/test.jsonl.gz"),
+    "opposites": _opposites,
 }
 
 

@@ -4,6 +4,7 @@
     "The Rhine is 1,230 miles long"                  beside "The Rhine is 1,230 km long"
     "The library is open on Sundays"                 beside "It is closed on Sundays"
     "Ann beat Ben"                                   beside "Ben beat Ann"
+    "The pump is switched off at night"              beside "It is switched on at night"
 
 By rules that find few of such cases, and hold true claims back now and then: for what must not be believed on
 the strength of shared words.
@@ -11,10 +12,16 @@ the strength of shared words.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 
-from agents.base.values import names, pieces
+from agents.base.values import content, pieces
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_IS = frozenset(("is", "was", "are", "were"))
+_ARTICLES = frozenset(("the", "a", "an"))
 _OPPOSITES = (
     "open closed|open close|opens closes|first last|north south|northern southern|east west|"
     "eastern western|before after|more less|more fewer|most least|increase decrease|"
@@ -34,12 +41,14 @@ for _pair in _OPPOSITES.split("|"):
 
 
 def is_bound_otherwise(claim: str, sentence: str) -> bool:
-    """Whether a number counts something else, a word is exchanged for its opposite, or names change places.
+    """Whether a number counts something else, a word is exchanged for its opposite, or words change places.
 
     sentence: the one that holds most of the claim.
     """
     return (
-        _counts_otherwise(claim, sentence) or _says_the_opposite(claim, sentence) or _swaps(claim, sentence)
+        _counts_otherwise(claim, sentence)
+        or _says_the_opposite(claim, sentence)
+        or _reorders(claim, sentence)
     )
 
 
@@ -77,18 +86,33 @@ def _says_the_opposite(claim: str, sentence: str) -> bool:
     )
 
 
-def _swaps(claim: str, sentence: str) -> bool:
-    """Two names stand in the other order, and neither text is in the passive or says what something is."""
-    if not _is_active(claim) or not _is_active(sentence):
+def _reorders(claim: str, sentence: str) -> bool:
+    """It has all of the claim's content, in another order or with another small word in a place.
+
+    "A is B" is "B is A".
+    """
+    if not frozenset(content(claim)) <= frozenset(content(sentence)):
         return False
-    order = [value.items[-1] for value in names(claim)]
-    places = {value.items[-1]: value.start for value in reversed(names(sentence))}
-    if len(set(order)) < len(order):
-        return False
-    found = [places[item] for item in order if item in places]
-    return len(found) > 1 and found[0] > found[1]
+    stated, there = _words(claim), _words(sentence)
+    turned = [[*stated[at + 1 :], word, *stated[:at]] for at, word in enumerate(stated) if word in _IS]
+    return all(_stands_otherwise(order, there) for order in (stated, *turned))
 
 
-def _is_active(text: str) -> bool:
-    words = set(text.casefold().split())
-    return words.isdisjoint(("by", "is", "was", "are", "were"))
+def _stands_otherwise(stated: Sequence[str], there: Sequence[str]) -> bool:
+    for does, start, end, from_, to in SequenceMatcher(None, stated, there, autojunk=False).get_opcodes():
+        if does in ("replace", "delete"):
+            left, put = stated[start:end], there[from_:to]
+            is_elsewhere = any(content(word) and word in there for word in left)
+            if is_elsewhere or (_small(left) and _small(put)):
+                return True
+    return False
+
+
+def _words(text: str) -> list[str]:
+    """As `content` compares them, and the small ones that it leaves out, without articles."""
+    words = (word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES)
+    return [next(iter(content(word)), word) for word in words]
+
+
+def _small(words: Sequence[str]) -> bool:
+    return any(not content(word) for word in words)
