@@ -50,9 +50,7 @@ async def test_send_with_ctrl_j_makes_enter_the_new_line(tmp_path: Path) -> None
         await chat.shows("Yes.")
 
 
-async def test_enter_amid_a_burst_of_keys_is_a_new_line_until_the_terminal_tells_of_pastes(
-    tmp_path: Path,
-) -> None:
+async def test_enter_amid_a_burst_of_keys_is_a_new_line_also_behind_a_marked_paste(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["Yes."], ["And."]], burst_seconds=1e6) as chat:
         for key in ("a", "b", "enter", "c", "enter", "enter", "d"):
             chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
@@ -62,7 +60,7 @@ async def test_enter_amid_a_burst_of_keys_is_a_new_line_until_the_terminal_tells
         chat.app.post_message(events.Paste("pasted"))
         for key in ("a", "b", "enter", "c"):
             chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await chat.until(lambda: chat.prompt == "c")
+        await chat.until(lambda: chat.prompt == "pastedab\nc")
 
 
 async def test_keys_act_in_the_order_in_which_they_were_pressed_however_fast_they_come(
@@ -106,10 +104,9 @@ async def test_tab_completes_commands_paths_and_documents_and_otherwise_goes_to_
             chat.app.chat.prompt.put(typed)
             await chat.presses("tab")
             await chat.until(lambda completed=completed: chat.prompt == completed)  # type: ignore[misc]
-        for typed, told in (("/s", "/sessions · /share · /suspend"), ("@beer", "nothing begins with @beer")):
-            chat.app.chat.prompt.put(typed)
-            await chat.presses("tab")
-            await chat.shows(told)
+        chat.app.chat.prompt.put("@beer")
+        await chat.presses("tab")
+        await chat.shows("nothing begins with @beer")
         for typed in ("hello", "ann@r"):
             chat.app.chat.prompt.put(typed)
             chat.app.chat.prompt.focus()

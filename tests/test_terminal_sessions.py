@@ -178,7 +178,6 @@ async def test_ctrl_r_finds_what_was_sent_in_any_session_but_a_private_one(tmp_p
 
 async def test_what_is_typed_on_behind_escape_stays_in_the_prompt(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES, burst_seconds=600.0) as chat:
-        chat.app.chat.prompt._knows_pastes = True  # this terminal tells pastes from keys
         await chat.asks("about lockers")
         await chat.types("half")
         chat.app.chat.action_stop_or_read()

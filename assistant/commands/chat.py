@@ -10,6 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
+from assistant.settings.changed_settings import change_settings
 from assistant.terminal.plain.plainness import should_be_plain, wants_colour
 from stores.base.errors import VouchError, WrongUsage
 
@@ -161,6 +162,7 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         keys=terminal.keys,
         is_offline=call.is_offline,
         glances=glances,
+        keep_theme=lambda name: change_settings(call.locations.settings, "terminal", {"theme": name}),
     )
     if left.plain_session is None:
         return left.code

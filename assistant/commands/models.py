@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
+from assistant.settings.changed_settings import change_settings
 from assistant.settings.local_models import PACKAGES, LocalModel, LocalModels, Package
 from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
@@ -104,7 +104,8 @@ def use(ctx: click.Context, name: str) -> int:
     """
     call = Invocation(ctx)
     model = None if name == _BUILT_IN else _local(call).named(name)
-    _write_settings(call, model)
+    values = {"backend": "llamacpp", "path": str(model.path)} if model else {"backend": _BUILT_IN}
+    change_settings(call.locations.settings, "model", values)
     _tell(call, f"{one_line(name)} answers from now on: {one_line(str(call.locations.settings))}", model)
     return 0
 
@@ -152,28 +153,3 @@ def _must_agree(call: Invocation, package: Package, *, yes: bool) -> None:
         raise WrongUsage(f"{what} would be downloaded", hint="Add --yes to mean it.")
     click.confirm(f"Download {what}?", abort=True, err=True)
     return None
-
-
-def _write_settings(call: Invocation, model: LocalModel | None) -> None:
-    """Changes model.backend and model.path in the settings file, and nothing else of it."""
-    import tomlkit
-
-    place = call.locations.settings.resolve()  # a link to it stays one
-    if place.exists() and not place.is_file():
-        raise WrongUsage(f"{one_line(str(place))} is no file that can be changed", hint="Look at --settings.")
-    document = tomlkit.parse(place.read_text("utf-8-sig")) if place.exists() else tomlkit.document()
-    section = document.setdefault("model", tomlkit.table())
-    section["backend"] = "llamacpp" if model else _BUILT_IN
-    if model:
-        section["path"] = str(model.path)
-    partial = place.with_name(f".{place.name}.partial")
-    try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial.write_text(tomlkit.dumps(document), "utf-8")
-        partial.chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o600)
-        partial.replace(place)
-    except OSError as error:
-        raise WrongUsage(
-            f"{one_line(str(place))} cannot be written: {error.strerror}",
-            hint="Write backend and path into its section [model] yourself.",
-        ) from error

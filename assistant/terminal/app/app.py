@@ -112,18 +112,21 @@ class ChatApp(Palette):
         choice: SessionChoice,
         *,
         theme: str,
+        keep_theme: Callable[[str], None] = lambda name: None,
         follows: bool,
         changed_keys: Mapping[str, str],
         burst_seconds: float = BURST_SECONDS,
         status: str = "",
     ) -> None:
-        """changed_keys: by binding id. burst_seconds: 0 takes every Enter for one that was pressed.
+        """keep_theme: keeps one that was chosen. changed_keys: by binding id.
 
+        burst_seconds: 0 takes every Enter for one that was pressed.
         status: what the status line tells where there is nothing newer.
         """
         super().__init__()
         self._without_colour = WithoutColour()
         self.theme = theme
+        self._keep_theme = keep_theme
         self.changed_keys = dict(changed_keys)
         self.set_keymap(self.changed_keys)
         self.leading_keys = frozenset(
@@ -153,6 +156,7 @@ class ChatApp(Palette):
 
     def on_mount(self) -> None:
         """Told to end or hung up, leave by the usual way out; the library would not give the screen back."""
+        self.theme_changed_signal.subscribe(self, lambda theme: self._theme_chosen(theme.name))
         if self.is_headless:
             return
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -160,6 +164,14 @@ class ChatApp(Palette):
         self.set_interval(1.0, self._look_for_the_terminal)
         # Behind `fg` the terminal shows nothing any more, and the library would draw only what has changed.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    def _theme_chosen(self, name: str) -> None:
+        try:
+            self._keep_theme(name)
+        except VouchError as error:
+            self.chat.tell(f"{name} until you leave: {error.message}. {error.hint}")
+        else:
+            self.chat.tell(f"{name} from now on")
 
     # Leaving
 

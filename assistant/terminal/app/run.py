@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,10 +67,12 @@ def run_screens(
     keys: Mapping[str, str],
     is_offline: bool = False,
     glances: Glances = lambda session_id, turns: None,
+    keep_theme: Callable[[str], None] = lambda name: None,
 ) -> Left:
     """Until the person leaves. state, data: where drafts are kept, and of which data directory they are.
 
     glances: reads the last turns of a session before it is open, as the desk asks for them.
+    keep_theme: writes a chosen one into the settings.
 
     Raises what the chat could not be opened for, and any defect.
     """
@@ -81,6 +83,7 @@ def run_screens(
         Drafts(state, data, user),
         choice,
         theme=theme,
+        keep_theme=keep_theme,
         follows=follows,
         changed_keys=changed_keys,
         status="offline" if is_offline else "",

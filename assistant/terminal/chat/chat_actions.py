@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from textual.app import SuspendNotSupported
 from textual.events import Paste
 
+from assistant.terminal.chat.completing import Completing
 from assistant.terminal.chat.draft_keeping import DraftKeeping
 from assistant.terminal.chat.memory_access import MemoryDoor
 from assistant.terminal.chat.reading_actions import ReadingActions
 from assistant.terminal.chat.training_actions import TrainingActions
 from assistant.terminal.conversation.conversation import Conversation
-from assistant.terminal.conversation.prompt import Prompt
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.input.commands import OF_SCREEN
 from assistant.terminal.input.editor import edit
@@ -27,10 +25,9 @@ from stores.base.one_line import one_line
 
 _TYPED_ON_SECONDS = 0.05  # behind Esc: a key that comes sooner was typed before anybody looked
 _TWICE_SECONDS = 2.0  # between two Ctrl+C that leave
-_PATHS_LOOKED_AT = 1_000
 
 
-class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
+class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Completing):
     """Actions of the chat as a whole."""
 
     _burst_seconds: float  # 0: keys are taken as they come
@@ -110,8 +107,10 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.conversation.follow()
 
     def action_stop_or_read(self) -> None:
-        """Stops the reply; when none runs, the keys move among the messages."""
-        if self.teaches is not None:
+        """Stops the reply; when none runs, the keys move among the messages. An open menu closes first."""
+        if self.menu.is_open:
+            self.menu.put_away()
+        elif self.teaches is not None:
             self.end_teaching()
         elif self.changes is not None:
             self.end_changing()
@@ -214,36 +213,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     # Commands
 
-    def on_prompt_wants_completion(self, event: Prompt.WantsCompletion) -> None:
-        event.stop()
-        typed = self.prompt.text
-        if not typed.startswith("/"):
-            self.work(self._complete_document(*typed.rpartition("@")[::2]))
-            return
-        name, blank, argument = typed.partition(" ")
-        choices = _choices(name, argument, self.app.available_themes) if blank else sorted(self._commands)
-        stem = argument if blank else name
-        fitting = [choice for choice in choices if choice.startswith(stem)]
-        self._complete(f"{name} " if blank else "", stem, fitting, end="" if blank else " ")
-
-    async def _complete_document(self, before: str, stem: str) -> None:
-        documents = await self.desk.look(lambda assistant, user_id: assistant.stores.library.all(user_id))
-        names = sorted({each.name for each in documents} | {each.collection for each in documents} - {""})
-        fitting = [naming(name) for name in names if name.startswith(stem.removeprefix('"'))]
-        self._complete(before, f"@{stem}", fitting, end=" ")
-
-    def _complete(self, before: str, stem: str, fitting: Sequence[str], *, end: str) -> None:
-        """Types what all that fit have in common, or lists them. end: behind the only one."""
-        completed = _common_beginning(fitting)
-        if len(fitting) == 1:
-            completed += end
-        if len(completed) > len(stem):
-            self.prompt.put(before + completed)
-        elif not fitting:
-            self.tell(f"nothing begins with {one_line(stem)}")
-        else:
-            self.tell(" · ".join(one_line(choice) for choice in fitting[:30]))
-
     @property
     def _commands(self) -> dict[str, str]:
         return self.desk.slash_commands | OF_SCREEN
@@ -323,29 +292,4 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         elif name in self.app.available_themes:
             self.app.theme = name
         else:
-            self.tell(f"no theme {one_line(name)}; Tab behind /theme lists them")
-
-
-def _common_beginning(words: Sequence[str]) -> str:
-    """The longest text that all of them begin with."""
-    first, last = min(words, default=""), max(words, default="")
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return "".join(character for character, _ in same)
-
-
-def _choices(name: str, argument: str, themes: Iterable[str]) -> list[str]:
-    """What can stand behind a command."""
-    if name in ("/theme", "/copy"):
-        return sorted(themes) if name == "/theme" else ["code"]
-    return _paths(argument) if name == "/ingest" else []
-
-
-def _paths(typed: str) -> list[str]:
-    """What there is in the folder that is being typed, as it would be typed on; folders end in a slash."""
-    folder, slash, _ = typed.rpartition("/")
-    place = Path(folder + slash).expanduser()
-    try:
-        entries = sorted(place.iterdir())[:_PATHS_LOOKED_AT]
-    except OSError:
-        return []
-    return [f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}" for entry in entries]
+            self.tell(f"no theme {one_line(name)}; /theme and a blank lists them")

@@ -27,6 +27,7 @@ from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.key_line import KeyLine
+from assistant.terminal.widgets.prompt_menu import PromptMenu
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine, WrappedLine
 from assistant.terminal.widgets.work import host
 from stores.base.one_line import one_line
@@ -51,6 +52,7 @@ class ChatScreen(Screen[None], ChatOpening):
     ChatScreen #below { display: none; height: 1; padding: 0 1; color: $text-primary; text-align: right; }
     ChatScreen #first-start { display: none; height: auto; padding: 0 1; color: $text-muted; }
     ChatScreen #status { padding: 0 1; color: $text-muted; }
+    ChatScreen.-low #menu { max-height: 4; }
     ChatScreen.-low #status, ChatScreen.-flat #status, ChatScreen.-flat #header { display: none; }
     ChatScreen.-tiny #status, ChatScreen.-tiny #header, ChatScreen.-tiny #keys { display: none; }
     ChatScreen.-tiny NoticeLine { display: none; }
@@ -88,8 +90,11 @@ class ChatScreen(Screen[None], ChatOpening):
         yield Static("", markup=False, id="below")
         yield NoticeLine(id="notice")
         yield RateStrip(id="rate")
+        menu = PromptMenu(id="menu")
+        yield menu
         yield Prompt(
             first_actions(self._changed_keys),
+            menu=menu,
             has_waiting=lambda: bool(self.talk.waiting),
             burst_seconds=self._burst_seconds,
             id="prompt",

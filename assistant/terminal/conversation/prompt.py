@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
@@ -15,12 +14,11 @@ from textual.widgets import TextArea
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import PROMPT
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.prompt_menu import Choice, PromptMenu
 from assistant.terminal.widgets.work import host
 
 _JOINING = "\u200b\u200c\u200d\u2060\u00ad"  # zero-width signs that words of some languages need
 _LINES = 20  # a longer paste is folded
-
-_NAMES = re.compile(r"(?<!\S)@\S*$")  # a document, whose name is being typed
 
 
 def _is_unseen_letter(character: str) -> bool:
@@ -92,7 +90,7 @@ class Prompt(TextArea):
             self.text = text
 
     class WantsCompletion(Posted):
-        """Tab was pressed on a command."""
+        """Tab was pressed, and no menu is open."""
 
     class WantsToLeave(Posted):
         """Ctrl+D on an empty prompt."""
@@ -107,13 +105,15 @@ class Prompt(TextArea):
         self,
         first_actions: Mapping[str, str],
         *,
+        menu: PromptMenu,
         has_waiting: Callable[[], bool],
         burst_seconds: float = BURST_SECONDS,
         id: str | None = None,
     ) -> None:
         """first_actions: by key, what is done instead of taking it as text.
 
-        has_waiting: whether something was sent and not begun. burst_seconds: 0 knows no bursts.
+        menu: of what fits what is being typed. has_waiting: whether something was sent and not begun.
+        burst_seconds: 0 knows no bursts.
         """
         super().__init__(
             id=id,
@@ -125,12 +125,13 @@ class Prompt(TextArea):
         self._older = 0  # how far back in what was sent; 0 is what is being typed
         self._typed = ""
         self._pastes = FoldedPastes()
+        self._put = ""  # the last text that nobody typed
+        self._menu = menu
         self._first_actions = first_actions
         self._burst_seconds = burst_seconds
         self._key_times = (0.0, 0.0, 0.0)
         self.has_waiting = has_waiting
         self._held: Timer | None = None  # of an Enter behind a burst, until it is clear whether more comes
-        self._knows_pastes = False  # the terminal tells pastes from keys
 
     @property
     def whole_text(self) -> str:
@@ -141,6 +142,11 @@ class Prompt(TextArea):
     def kept_text(self) -> str:
         """What is to be kept as a draft: not an old message that is looked at."""
         return self._pastes.unfold(self._typed) if self._older else self.whole_text
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether what stands here was typed, and not put here, as an earlier message is."""
+        return self.text != self._put
 
     def put(self, text: str) -> None:
         """Replaces what stands in the prompt, in a way that can be undone; the cursor goes to the end."""
@@ -157,7 +163,14 @@ class Prompt(TextArea):
         """Empties the prompt; Up brings it back."""
         self.sent.append(self.take())
 
+    def take_choice(self, choice: Choice) -> None:
+        """Completes what is typed; a folder's name can be typed on."""
+        self.put(choice.line)
+        self._put = "" if choice.line.endswith("/") else choice.line
+        self._menu.close()
+
     def _set(self, text: str) -> None:
+        self._put = text
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
@@ -173,9 +186,13 @@ class Prompt(TextArea):
         elif self._held is not None:
             self._let_go()
             self.action_send()
-        elif not self._knows_pastes and self._is_burst:
+        elif self._is_burst:
             self._held = self.set_timer(_HOLDS_SECONDS, self._send_held)
+        elif (choice := self._menu.meant(self.text)) is not None and not choice.is_whole:
+            self.take_choice(choice)
         elif self.text.strip():
+            if choice is not None:
+                self.put(choice.line.rstrip())
             text = self.take()
             self.sent.append(text)
             self.post_message(self.Sent(text))
@@ -228,10 +245,11 @@ class Prompt(TextArea):
         self.replace("\n", *sorted((self.selection.start, self.selection.end)))
 
     def action_complete(self) -> None:
-        if (self.text.startswith("/") and "\n" not in self.text) or _NAMES.search(self.text):
-            self.post_message(self.WantsCompletion())
+        """Takes what the menu marks; where none is open, asks for what fits, else goes to the next pane."""
+        if (choice := self._menu.marked(self.text)) is not None:
+            self.take_choice(choice)
         else:
-            self.screen.focus_next()
+            self.post_message(self.WantsCompletion())
 
     def action_select_line(self) -> None:
         """The line of the cursor; where nothing is typed, what the key is for."""
@@ -253,7 +271,9 @@ class Prompt(TextArea):
             self.post_message(self.WantsToLeave())
 
     def action_cursor_up(self, select: bool = False) -> None:
-        if select or not self._is_on_first_row:
+        if self._menu.marked(self.text) is not None:
+            self._menu.move(-1)
+        elif select or not self._is_on_first_row:
             super().action_cursor_up(select)
         elif not self.text and self.has_waiting():
             self.post_message(self.WantsWaiting())
@@ -265,7 +285,9 @@ class Prompt(TextArea):
 
     def action_cursor_down(self, select: bool = False) -> None:
         """A line down; on the last one, what was sent after, and at last what was being typed."""
-        if select or not self._is_on_last_row:
+        if self._menu.marked(self.text) is not None:
+            self._menu.move(1)
+        elif select or not self._is_on_last_row:
             super().action_cursor_down(select)
         elif self._older > 0:
             self._older -= 1
@@ -293,7 +315,6 @@ class Prompt(TextArea):
         """Inserts what is pasted, whole and never sent."""
         event.stop()
         event.prevent_default()
-        self._knows_pastes = True
         pasted = self._pastes.fold(printable(event.text))
         start, end = sorted((self.selection.start, self.selection.end))
         self.replace(pasted, start, end)

@@ -111,7 +111,7 @@ COMMANDS = (
     Command(
         "/theme",
         "[NAME]",
-        "change the colours until you leave",
+        "change the colours",
         by="screen",
         instead="Plain mode has no colours: the screen has themes, which vouch chat opens without --plain.",
     ),
