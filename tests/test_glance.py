@@ -56,6 +56,19 @@ def test_it_tells_every_word_that_the_journal_tells(tmp_path: Path, stores_: Sto
     assert shown == [vars(message) for message in messages_of(read, {})]
 
 
+def test_the_last_session_is_no_single_question_of_the_shell_until_one_goes_on_with_it(
+    tmp_path: Path, stores_: Stores, ann: int
+) -> None:
+    talk = stores_.journal.open_session(ann)
+    asked = stores_.journal.open_session(ann, is_asked=True)
+    says(stores_, ann, talk, "one", "two")
+    says(stores_, ann, asked, "three")
+    assert (stores_.journal.last_session(ann), seen(tmp_path)) == (talk, ["one", "two"])
+    assert stores_.journal.last_session(ann, also_asked=True) == asked
+    says(stores_, ann, asked, "four")
+    assert (stores_.journal.last_session(ann), seen(tmp_path)) == (asked, ["three", "four"])
+
+
 def test_the_last_session_is_the_one_spoken_in_last_and_no_private_or_deleted_one(
     tmp_path: Path, stores_: Stores, ann: int
 ) -> None:

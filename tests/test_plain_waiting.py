@@ -115,11 +115,11 @@ def test_who_waits_for_a_reply_is_told_so_until_its_first_word(
 def test_who_waits_for_documents_is_told_how_far_they_are(
     place: Locations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_piped: bool
 ) -> None:
-    monkeypatch.setattr("assistant.terminal.engine.slash_commands._TELLS_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("assistant.terminal.engine.ingesting._TELLS_EVERY_SECONDS", 0.0)
     file = tmp_path / "notes.md"
     file.write_text("# Rules\n\nThe door is closed.\n", encoding="utf-8")
     with replying(place) as assistant:
         told, _ = talk(assistant, f"/ingest {file}", echoes=is_piped)
-    progress = "" if is_piped else "Passages read so far: 1. Ctrl+C stops; what is done is kept.\n"
+    progress = "" if is_piped else "File 1 of 1, passages so far: 1. Ctrl+C stops; what is done is kept.\n"
     assert told.endswith(f"{progress}{file}: 1 passage, 1 new\n\n")
     assert ("so far" in told) != is_piped

@@ -88,7 +88,7 @@ def command(
             message = f"{naming(within)} {message}"
         session = session_id
         if last:
-            session = assistant.stores.journal.last_session(user_id)
+            session = assistant.stores.journal.last_session(user_id, also_asked=True)
         if session is None:
             session = assistant.stores.journal.open_session(
                 user_id, title="(private)" if no_learn else "", is_private=no_learn, is_asked=True

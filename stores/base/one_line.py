@@ -63,6 +63,13 @@ def _is_joining(character: str) -> bool:
     return bool(_OF_JOINING_SCRIPT.match(character)) and unicodedata.category(character)[0] in "LM"
 
 
+def middle_cut(text: str, width: int) -> str:
+    """One line of at most `width` characters; of a longer one the middle is left out, as of file names."""
+    line = one_line(text)
+    kept = max(0, width - 1)
+    return line if len(line) <= width else f"{line[: kept - kept // 2]}…{line[len(line) - kept // 2 :]}"
+
+
 def short(text: str, width: int = 72) -> str:
     """One line of at most `width` characters; a longer one ends in …."""
     line = one_line(text)

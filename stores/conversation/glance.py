@@ -21,6 +21,7 @@ from stores.database.data_directory import DirectoryLock
 _LAST_SESSION = """
     SELECT s.id, s.title FROM turns t JOIN sessions s ON s.id = t.session_id
     WHERE t.user_id = ? AND t.state != 'imported' AND NOT s.is_private AND s.deleted_at IS NULL
+    AND (s.origin != 'vouch ask' OR (SELECT count(*) FROM turns o WHERE o.session_id = s.id) != 1)
     ORDER BY t.id DESC LIMIT 1
 """
 _SESSION = "SELECT id, title FROM sessions WHERE user_id = ? AND id = ? AND deleted_at IS NULL"

@@ -22,7 +22,14 @@ from stores.conversation.claim_jobs import ask_to_summarize, may_summarize
 from stores.conversation.erased_turns import blank_if_forgotten
 from stores.conversation.ratings import keep_rating
 from stores.conversation.said_passages import keep_words, said_before
-from stores.conversation.sessions import ASKED, SessionLine, session_lines, session_of, was_held_here
+from stores.conversation.sessions import (
+    ASKED,
+    SessionLine,
+    holds_one_question,
+    session_lines,
+    session_of,
+    was_held_here,
+)
 from stores.database.database import Database
 from stores.database.rows import found_by, in_parts
 from stores.database.tables import (
@@ -139,8 +146,11 @@ class Journal:
             sql.flush()
             return known_id(session.id)
 
-    def last_session(self, user_id: int) -> int | None:
-        """The session this user spoke in last, private ones apart."""
+    def last_session(self, user_id: int, *, also_asked: bool = False) -> int | None:
+        """The session this user spoke in last, private ones apart.
+
+        also_asked: it may be a single question from the shell.
+        """
         with self._database.reading() as sql:
             return sql.scalar(
                 select(col(Turn.session_id))
@@ -148,6 +158,7 @@ class Journal:
                 .where(
                     col(Turn.user_id) == user_id,
                     was_held_here(),
+                    *(() if also_asked else (~holds_one_question(),)),
                     col(Session.is_private).is_(False),
                     col(Session.deleted_at).is_(None),
                 )

@@ -271,7 +271,7 @@ def _imported_from(session: Session) -> str:
     return "" if session.origin == ASKED else session.origin
 
 
-def _is_asked() -> ColumnElement[bool]:
+def holds_one_question() -> ColumnElement[bool]:
     """The condition that a session holds the one question that began it."""
     said = aliased(Turn)
     turns = select(func.count(col(said.id))).where(col(said.session_id) == col(Session.id))
@@ -288,7 +288,7 @@ def _listed(user_id: int, shelf: Shelf | None) -> tuple[ColumnElement[bool], ...
         # of a session that was erased nothing is left to be brought back
         or_(col(Turn.message) != "", col(Turn.answer) != "") if shelf == "deleted" else true(),
         *(() if shelf == "deleted" else (is_archived if shelf == "archived" else ~is_archived,)),
-        *({"asked": (_is_asked(),), "open": (~_is_asked(),)}.get(shelf or "", ())),
+        *({"asked": (holds_one_question(),), "open": (~holds_one_question(),)}.get(shelf or "", ())),
     )
 
 

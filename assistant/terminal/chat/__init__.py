@@ -2,6 +2,7 @@
 
 surroundings      title, counts, status, how much is below
 draft_keeping     what is typed is kept, and comes back
+completing        the menu of the prompt: commands, documents, paths and names that fit
 answer_actions    rate an answer, correct it, ask why, undo what it taught
 branch_actions    change a message, answer again, go from branch to branch
 find_actions      go to what was found, from session to session

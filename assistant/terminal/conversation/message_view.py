@@ -18,7 +18,7 @@ class MessageView(BlankBox):
     """A message with who says it above, and what it rests on below."""
 
     DEFAULT_CSS = """
-    MessageView { height: auto; padding: 0 1; margin-bottom: 1; }
+    MessageView { height: auto; padding: 0 1; margin-bottom: 1; max-width: 105; }
     MessageView > .speaker { text-style: bold; }
     MessageView > .words { margin: 0 1 0 2; height: auto; }
     MessageView > .thoughts { margin: 0 1 0 2; height: auto; color: $text-muted; display: none; }

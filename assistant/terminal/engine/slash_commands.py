@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from stores.claims.decisions import Learned
     from stores.database.tables import Turn
     from stores.versions.passage_lines import PassageLine
-
-_TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
 
 
 class SlashCommands:
@@ -306,49 +302,16 @@ class SlashCommands:
         return turns[0]
 
     def _ingest(self, path: str) -> Iterator[str]:
-        from pathlib import Path
-
-        from assistant.library import documents
-        from assistant.library.ingest import Ingested
-        from assistant.library.reading_process import ReadingProcess
-        from assistant.library.shelf import folders
-        from stores.base.errors import UnreadableDocument
-        from stores.base.passages import own_space
+        from assistant.terminal.engine.ingesting import ingested
 
         if not path:
             yield self._refusal("Name a file or a folder: /ingest notes.md")
             return
-        found = documents.find_documents([Path(path).expanduser()])
-        for unreadable in found.unreadable:
-            yield one_line(unreadable.message)
-        counts: dict[str, Counter[str]] = {}  # by file; one of records holds many documents
-        before, told_at = self._newest_receipt(), time.monotonic()
-        with ReadingProcess() as reading:
-            to_read = (document for file in found.files for document in reading.read(file))
-            for step in self._assistant.turns.ingest.run(
-                self._user_id,
-                own_space(self._user_id),
-                to_read,
-                summary=f"ingested {path}",
-                into=folders(
-                    [Path(path).expanduser()], self._assistant.stores.library.all(self._user_id), shared=False
-                ),
-            ):
-                if isinstance(step, UnreadableDocument):
-                    yield one_line(step.message)
-                elif isinstance(step, Ingested):
-                    counted = counts.setdefault(step.source.partition("#")[0], Counter())
-                    counted.update({step.change: 1, "passages": step.passages})
-                elif self._menu is not None and time.monotonic() - told_at >= _TELLS_EVERY_SECONDS:
-                    told_at = time.monotonic()
-                    yield f"Passages read so far: {step.passages}. Ctrl+C stops; what is done is kept."
+        before = self._newest_receipt()
+        yield from ingested(self._assistant, self._user_id, path, tells=self._menu is not None)
         newest = self._newest_receipt()
         if newest != before:
             self.note_written(Written(f"ingested {path}", newest))
-        for file, counted in counts.items():
-            changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
-            passages = counted["passages"]
-            yield f"{one_line(file)}: {passages} passage{'s' if passages != 1 else ''}, {changes}"
 
     def _newest_receipt(self) -> int | None:
         newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)

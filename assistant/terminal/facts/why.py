@@ -47,6 +47,10 @@ class FoundRow:
     name: str
     is_live: bool
 
+    @property
+    def is_cited(self) -> bool:
+        return self.used.startswith("[")
+
 
 @dataclass(frozen=True)
 class WhyFacts:

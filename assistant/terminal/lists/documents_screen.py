@@ -23,7 +23,7 @@ from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import GivesWay, Telling
 from stores.base.errors import UnreadableDocument
-from stores.base.one_line import one_line, short
+from stores.base.one_line import middle_cut, one_line
 from stores.memory.collections import require_name
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from stores.memory.library import KnownDocument
 
 _MOST_READ = 400  # passages of a preview
-_NARROW = 60
-_NAME = 32  # characters of a row
+_NARROW, _WIDE = 60, 100  # columns; where a document lies is told on a wide screen
+_FIGURES = 42  # columns of a row beside the name, with its frame
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
 _FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection"
 _KEYS = ("Enter read", "Esc back", "a ask it", "m move", "r read again", "x remove", "u undo", "/ find")
@@ -64,6 +64,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
             KnownDocument, list[str]
         ] = {}  # each with its cells, for which its file may be read
         self._found: list[KnownDocument] = []  # those that fit the filter
+        self._longest = 0  # characters of a name
         self._receipts: list[int] = []  # of what was removed here
         self._moved: KnownDocument | None = None  # for which a collection is asked
 
@@ -119,6 +120,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
             for each in self._known
             if all(word in f"{each.source} {each.title} {each.collection}".casefold() for word in wanted)
         ]
+        self._longest = max((len(one_line(self._known[each][0])) for each in self._found), default=0)
         self._options.clear_options()
         self._options.add_options([Option(self._told(each)) for each in self._found])
         self._options.highlighted = min(place, len(self._found) - 1) if self._found else None
@@ -131,8 +133,12 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         name, whose, passages, day, on_disk, source, collection = self._known[document]
         if self.app.size.width < _NARROW:
             return f"{'! ' if on_disk else ''}{name}"
-        told = " · ".join(filter(None, (on_disk, collection, from_home(source))))
-        return f"{short(name, _NAME):<{_NAME}}  {whose:<6}  {passages:>14}  {day}  {told}"
+        is_wide = self.app.size.width >= _WIDE
+        room = self.app.size.width // 2 if is_wide else self.app.size.width - _FIGURES
+        named = f"{on_disk} · {name}" if on_disk and not is_wide else name
+        told = " · ".join(filter(None, (on_disk, collection, from_home(source)))) if is_wide else ""
+        width = min(room, self._longest)
+        return f"{middle_cut(named, width):<{width}}  {whose:<6}  {passages:>14}  {day}  {told}".rstrip()
 
     # Keys
 

@@ -107,7 +107,8 @@ class WhyView(PassageActions, Vertical):
         passages.clear_options()
         passages.add_options([Option(self._told(row)) for row in facts.rows])
         if facts.rows:
-            passages.highlighted = min(marked or 0, len(facts.rows) - 1)
+            cited = next((place for place, row in enumerate(facts.rows) if row.is_cited), 0)
+            passages.highlighted = cited if marked is None else min(marked, len(facts.rows) - 1)
 
     @property
     def turn_id(self) -> int | None:
