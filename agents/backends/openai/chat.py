@@ -1,7 +1,7 @@
 """A chat model behind any server that speaks OpenAI's protocol: OpenAI, vLLM, Ollama, llama.cpp.
 
     request -> retries, until the first piece -> pieces -> the model's own word that it was done
-    refused for a parameter -> asked again without it (openai_habits.py)
+    refused for a parameter -> asked again without it (habits.py)
 
 Beyond that protocol, a vLLM server is asked for the log-probabilities of a given reply, and any server
 for the length of the model's context, which some tell in their list of models. The `openai` client
@@ -18,17 +18,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import proxy_bypass
 
-from agents.backends.openai_failures import ServerFailures, context_length, wait_before
-from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
-from agents.backends.openai_wire import (
-    ListedModel,
+from agents.backends.openai.client import is_on_this_machine, make_client
+from agents.backends.openai.failures import ServerFailures, context_length, wait_before
+from agents.backends.openai.habits import MOST_ADAPTED, Habits, KnownHabits
+from agents.backends.openai.server import ListedModel, told_length
+from agents.backends.openai.wire import (
     as_sent,
-    client_class,
     counted_tokens,
     first_choice,
     read_chunk,
@@ -37,14 +34,7 @@ from agents.backends.openai_wire import (
     read_score,
     split_credentials,
     told_error,
-    told_length,
     well_formed,
-)
-from agents.backends.structured_replies import (
-    check_choices,
-    choice_schema,
-    fitting_reply,
-    with_instructions,
 )
 from agents.base.chat_interfaces import (
     ChatMessage,
@@ -55,34 +45,20 @@ from agents.base.chat_interfaces import (
     Tokens,
 )
 from agents.base.token_budget import estimated_tokens
-from stores.base.errors import (
-    BackendMissing,
-    ContextTooLong,
-    MalformedReply,
-    ModelRefused,
-    ModelUnreachable,
-    UnknownModel,
-    WrongKey,
-)
+from agents.prompts.structured_replies import check_choices, choice_schema, fitting_reply, with_instructions
+from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, UnknownModel
 from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
 
 _Chunk = TypeVar("_Chunk")
-_ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
-    f"X-Stainless-{part}"
-    for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
-)
-_NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
 _USUAL_HERE, _USUAL_ELSEWHERE = 8_192, 32_768  # tokens, assumed where neither settings nor server say
 _TELLING = 0.05  # by which the share of tokens has to differ to be written down anew
 _STRUCTURED = 4_096  # tokens of a reply that nobody reads while it is written, at most
 _NEARLY_ALL = 0.9  # of the context, from where on a server's count tells nothing of a text
 _READY_SECONDS = 1.0  # that a first reply waits for the length of the context
-_CORRECT_PROXY = "Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY."
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 
 
@@ -492,81 +468,16 @@ class OpenAIChat:
     async def _connected(self) -> openai.AsyncOpenAI:
         """The client, made when first needed, beside the event loop: its imports take a second."""
         if self._client is None:
-            client = await asyncio.to_thread(self._make_client)
+            client = await asyncio.to_thread(
+                make_client,
+                self._base_url,
+                server=self._server,
+                api_key=self._api_key,
+                headers=self._headers,
+                connect_seconds=self._timeout_seconds,
+                read_seconds=self._first_word_seconds,
+                pruned=self._failures.pruned,
+            )
             if self._client is None:  # else another request was faster
                 self._client = client
         return self._client
-
-    def _make_client(self) -> openai.AsyncOpenAI:
-        """A client that knows this server and key, and none from the environment."""
-        if not (self._api_key.isascii() and self._api_key.isprintable()):
-            raise WrongKey(
-                f"The key for {self._server} has a character that no header can carry",
-                hint="Copy the key again into VOUCH_API_KEY, without quotation marks or line breaks.",
-            )
-        import httpx2
-        import openai
-
-        try:
-            client = client_class()(
-                base_url=self._base_url,
-                api_key=self._api_key or _NO_KEY,
-                timeout=httpx2.Timeout(self._first_word_seconds, connect=self._timeout_seconds),
-                max_retries=0,
-                default_headers={**dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit), **self._headers},  # type: ignore[arg-type]
-                http_client=_http_client(self._base_url),
-            )
-        except ImportError as error:
-            raise BackendMissing(
-                f"The proxy of the environment needs a package: {self._failures.pruned(str(error))}",
-                hint="Install socksio, or name the server in NO_PROXY.",
-            ) from None
-        except httpx2.InvalidURL as error:
-            if _is_readable(self._base_url):  # without the library's words: they may hold part of a password
-                raise ModelUnreachable(
-                    "The proxy of the environment cannot be used: its address is none",
-                    hint=_CORRECT_PROXY,
-                ) from None
-            raise ModelUnreachable(
-                f"{self._server} is no address of a server: {self._failures.pruned(str(error))}",
-                hint="Correct base_url: it looks like http://127.0.0.1:8000/v1.",
-            ) from None
-        except ValueError as error:
-            raise ModelUnreachable(
-                f"The proxy of the environment cannot be used: {self._failures.pruned(str(error))}",
-                hint=_CORRECT_PROXY,
-            ) from None
-        client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
-        _ = client.chat.completions  # imported on first use: 60 ms
-        return client
-
-
-def is_on_this_machine(base_url: str) -> bool:
-    """Whether an address leads to a server of this machine."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # another name
-        return False
-
-
-def _is_readable(url: str) -> bool:
-    import httpx2
-
-    try:
-        httpx2.URL(url)
-    except httpx2.InvalidURL:
-        return False
-    return True
-
-
-def _http_client(base_url: str) -> httpx2.AsyncClient:
-    """As the client library makes it; of a server that NO_PROXY names, no proxy is even looked at."""
-    import httpx2
-    import openai
-
-    if not proxy_bypass(urlsplit(base_url).hostname or ""):
-        return openai.DefaultAsyncHttpxClient()
-    return openai.DefaultAsyncHttpxClient(
-        transport=httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS)
-    )

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING
 
-from agents.backends.openai_habits import Habits
-from agents.backends.structured_replies import in_short
+from agents.backends.openai.habits import Habits
+from agents.prompts.structured_replies import in_short
 from stores.base.errors import (
     ContextTooLong,
     ModelBusy,
