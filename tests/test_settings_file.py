@@ -32,7 +32,7 @@ def test_what_a_server_is_sent_beside_may_be_lists_and_sections(tmp_path: Path) 
         ('stop = "END"', "must be a list"),
         ("stop = [1]", "must be a list of texts"),
         ("extra_body = 3", "must be a section"),
-        ("extra_body = {stream = false}", "without messages, model, stream"),
+        ("extra_body = {stream = false}", "without input, instructions, messages, model, stream"),
         ("extra_body = {from = 2026-11-25}", "without dates"),
         ('extra_headers = {X = "a\\nb"}', "a header can carry"),
     ]:

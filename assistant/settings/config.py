@@ -24,6 +24,7 @@ DEFAULT = "default"  # the origin of what nobody set
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
 _ORDERS = ("learned", "mixed", "classes")
 _BACKENDS = ("extractive", "openai", "llamacpp", "transformers", "vllm")
+_PROTOCOLS = ("auto", "chat", "responses")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
 _OF_LOSSES = {
@@ -32,7 +33,7 @@ _OF_LOSSES = {
     "rank_weights": ("log", "reciprocal"),
     "hard_positives": ("mean", "best", "random"),
 }
-_OURS = frozenset(("messages", "model", "stream"))  # of a request
+_OURS = frozenset(("messages", "model", "stream", "input", "instructions"))  # of a request
 _WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
 _ADDRESSES = frozenset(("model.base_url", "store.url", "index.url"))
@@ -81,7 +82,8 @@ class ModelSettings:
 
     # quotes passages, asks a server, or runs a model on this machine
     backend: Literal["extractive", "openai", "llamacpp", "transformers", "vllm"] = "extractive"
-    base_url: str = ""  # of a server that speaks OpenAI's protocol, up to and with /v1
+    base_url: str = ""  # of a server that speaks one of OpenAI's protocols, up to and with /v1
+    protocol: Literal["auto", "chat", "responses"] = "auto"  # auto: chat, unless it has the other alone
     name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
     path: str = ""  # of the GGUF file that llama.cpp runs
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
@@ -137,6 +139,7 @@ class ModelSettings:
                 _is_web_address(self.base_url) if self.base_url else not asks_server,
                 address,
             ),
+            ("model.protocol", self.protocol, self.protocol in _PROTOCOLS, _one_of(_PROTOCOLS)),
             (
                 "model.name",
                 self.name,

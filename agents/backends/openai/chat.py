@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agents.backends.openai.client import is_on_this_machine, make_client
 from agents.backends.openai.failures import ServerFailures, context_length, wait_before
 from agents.backends.openai.habits import MOST_ADAPTED, Habits, KnownHabits
+from agents.backends.openai.responses import completion, renamed
+from agents.backends.openai.responses import request as responses_request
 from agents.backends.openai.server import ListedModel, told_length
 from agents.backends.openai.wire import (
     as_sent,
@@ -75,6 +77,8 @@ class OpenAIChat:
     parameters: further ones of a request, by the protocol's names, such as top_p.
     headers: further ones of each request.
     habits: what servers refused before; None learns it anew.
+    protocol: "chat", "responses", or "auto", which is "chat" until the server says that the model
+        has responses alone.
     counts_tokens: asks the server to count those of streamed replies, too.
     Belongs to the event loop of its first request.
     """
@@ -95,6 +99,7 @@ class OpenAIChat:
         headers: Mapping[str, str] | None = None,
         habits: KnownHabits | None = None,
         counts_tokens: bool = False,
+        protocol: str = "auto",
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -116,7 +121,7 @@ class OpenAIChat:
             first_word_seconds=first_word_seconds,
             models=self._models,
         )
-        self._counts = counts_tokens
+        self._counts, self._protocol = counts_tokens, protocol
         self.used = Tokens()  # since it was made, as far as the server tells
         self._client: openai.AsyncOpenAI | None = None
         self._known_habits = habits or KnownHabits(None)
@@ -261,7 +266,7 @@ class OpenAIChat:
         A vLLM server holds the model to the choices themselves, any other to a JSON object that names one.
         """
         check_choices(choices)
-        if not (await self._listed_model()).is_vllm:
+        if not (await self._listed_model()).is_vllm or self._current_habits().protocol == "responses":
             return str((await self.structured(messages, choice_schema(choices)))["choice"])
         client = await self._connected()
         import openai
@@ -409,24 +414,18 @@ class OpenAIChat:
                 "stream_options": counting,
                 **self._parameters,
             }
-            set_by_user = {
-                name: value
-                for name, value in asked_for.items()
-                if value is not None and name not in habits.left_out
-            }
+            set_by_user = {name: value for name, value in asked_for.items() if value is not None}
+            if habits.protocol == "responses":
+                set_by_user = renamed(set_by_user)
+            set_by_user = {n: value for n, value in set_by_user.items() if n not in habits.left_out}
             try:
                 answer = await self._trying_again(
-                    partial(
-                        client.chat.completions.create,
-                        model=self._model,
-                        messages=as_sent(messages, instructions=habits.instructions),
-                        stream=bool(more.get("stream")),
-                        extra_body={**set_by_user, **{n: v for n, v in more.items() if n != "stream"}},
-                    )
+                    partial(self._post, client, habits, messages, set_by_user, more)
                 )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            except (openai.BadRequestError, openai.NotFoundError, openai.UnprocessableEntityError) as error:
                 adapted = self._failures.adapted(error, habits, set_by_user)
-                if adapted is None or number == MOST_ADAPTED - 1:
+                is_other = adapted is not None and adapted.protocol != habits.protocol
+                if adapted is None or number == MOST_ADAPTED - 1 or (is_other and self._protocol != "auto"):
                     raise
                 self._habits = adapted
             else:
@@ -434,6 +433,33 @@ class OpenAIChat:
                     self._learn(habits)
                 return answer
         raise AssertionError("the last try returns or raises")
+
+    async def _post(
+        self,
+        client: openai.AsyncOpenAI,
+        habits: Habits,
+        messages: Sequence[ChatMessage],
+        parameters: Mapping[str, object],
+        more: Mapping[str, object],
+    ) -> Any:
+        """One request, as the protocol has it, and the answer as one to a chat completion."""
+        from openai import AsyncStream
+        from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+        sent, is_stream = as_sent(messages, instructions=habits.instructions), bool(more.get("stream"))
+        others = {name: value for name, value in more.items() if name != "stream"}
+        if habits.protocol == "chat":
+            return await client.chat.completions.create(
+                model=self._model, messages=sent, stream=is_stream, extra_body={**parameters, **others}
+            )
+        body = responses_request(self._model, sent, {**parameters, **renamed(others)}, stream=is_stream)
+        if is_stream:
+            chunks = AsyncStream[ChatCompletionChunk]
+            return await client.post(
+                "/responses", cast_to=ChatCompletionChunk, body=body, stream=True, stream_cls=chunks
+            )
+        whole = await client.post("/responses", cast_to=object, body=body)
+        return ChatCompletion.construct(**completion(whole if isinstance(whole, Mapping) else {}))
 
     async def _trying_again(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         """What one request returns, after pauses where it is of use to send it once more."""
@@ -457,7 +483,8 @@ class OpenAIChat:
 
     def _current_habits(self) -> Habits:
         if self._habits is None:
-            self._habits = self._known_habits.of(self._server, self._model)
+            known = self._known_habits.of(self._server, self._model)
+            self._habits = known if self._protocol == "auto" else replace(known, protocol=self._protocol)
         return self._habits
 
     def _learn(self, habits: Habits) -> None:

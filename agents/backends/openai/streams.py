@@ -1,7 +1,7 @@
 """Streams of a server as the client reads them, also where they are odd.
 
 A whole reply or an error in JSON becomes an event, events without data go, halves of a character in two
-events are joined.
+events are joined, and events of a response become chunks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from agents.backends.openai.responses import ResponseEvents, completion
+
 if TYPE_CHECKING:
     import openai
 
@@ -20,6 +22,7 @@ _KEEPS_UP = ("ping", "heartbeat", "keepalive", "keep-alive")  # names of events 
 _WORDS_OF_ERRORS = ("error", "errors", "detail", "message")  # where servers put them
 _MOST_BYTES = 50_000_000  # of a whole reply
 _BLANK = b"\xef\xbb\xbf \t\r\n"
+_OF_A_RESPONSE = '"response.'  # in the type of its events
 _HALF_AT_END = re.compile(r'\\u[dD][89abAB][0-9a-fA-F]{2}"')  # the first half of a character, in JSON
 
 
@@ -55,6 +58,7 @@ class Events:
     def __init__(self, decoder: Any) -> None:
         """decoder: of streams as the standard has them."""
         self._decoder = decoder
+        self._response = ResponseEvents()
         self._held: dict[str, str] = {}  # first halves of characters, by the part of the reply they end
 
     async def aiter_bytes(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[Event]:
@@ -74,7 +78,18 @@ class Events:
             return
         async for event in self._decoder.aiter_bytes(_chained(read, pieces)):
             if event.data.strip() and event.event not in _KEEPS_UP:
-                yield Event(self._joined(_as_error(event)), event.event)
+                yield Event(self._joined(self._as_chunk(_as_error(event))), event.event)
+
+    def _as_chunk(self, data: str) -> str:
+        """The data of an event; of one of a response, as a chunk."""
+        if _OF_A_RESPONSE not in data:
+            return data
+        try:
+            told = json.loads(data)
+        except ValueError:
+            return data
+        is_one = isinstance(told, dict) and str(told.get("type")).startswith("response.")
+        return json.dumps(self._response.chunk(told)) if is_one else data
 
     def _joined(self, data: str) -> str:
         """The event, with a character whose first half came before whole, and without a half at its end."""
@@ -129,6 +144,8 @@ def _whole(body: bytes) -> dict[str, Any] | None:
     told = told[0] if isinstance(told, list) and told else told
     if not isinstance(told, dict):
         return None
+    if told.get("object") == "response":
+        told = completion(told)
     choices = told.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):

@@ -469,6 +469,7 @@ class Models:
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
+                protocol=model.protocol,
                 api_key=self._key_for(model),
                 timeout_seconds=model.timeout_seconds,
                 first_word_seconds=max(model.first_word_seconds, model.timeout_seconds),
