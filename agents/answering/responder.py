@@ -35,7 +35,7 @@ from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fitting, k
 from agents.prompts import answer
 from agents.prompts.profile import profile_text
 from agents.prompts.summing import summary_text
-from stores.base.errors import ContextTooLong, EmptyReply
+from stores.base.errors import ContextTooLong, EmptyReply, WrongUsage
 from stores.base.passages import Passage
 
 _HISTORY_SHARE = 0.8  # of what a request may take, that earlier turns have at most
@@ -118,6 +118,21 @@ class Responder:
         """Has the model find out how much it can read, where it has to ask for that."""
         if (get_ready := getattr(self._chat_model, "get_ready", None)) is not None:
             await get_ready()
+
+    async def check_images(self) -> None:
+        """Raises `WrongUsage` unless the model is known to take images."""
+        takes_images = getattr(self._chat_model, "takes_images", None)
+        told = await takes_images() if takes_images else False
+        if told is None:
+            raise WrongUsage(
+                f"{self.model_name}: its server does not say whether it takes images",
+                hint='If it does, set model.images to "yes" in settings.toml.',
+            )
+        if not told:
+            raise WrongUsage(
+                f"{self.model_name} takes no images",
+                hint="Choose a chat model of a server that does: /model.",
+            )
 
     def prepare(
         self,

@@ -25,6 +25,7 @@ _SCHEDULES = ("single", "multi", "every_5", "every_20")
 _ORDERS = ("learned", "mixed", "classes")
 _BACKENDS = ("extractive", "openai", "llamacpp", "transformers", "vllm")
 _PROTOCOLS = ("auto", "chat", "responses")
+_IMAGES = ("auto", "yes", "no")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
 _OF_LOSSES = {
@@ -92,6 +93,7 @@ class ModelSettings:
     retries: int = 4  # after the first try
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
+    images: Literal["auto", "yes", "no"] = "auto"  # whether it takes them; auto asks its server
     temperature: float = 0.2  # 0 always takes the likeliest word
     top_p: float = 1.0  # the share of likely words that are drawn from; a server's alone, as the next two
     seed: int = 0  # of what is drawn
@@ -168,6 +170,7 @@ class ModelSettings:
                 has_room,
                 f"0, or above model.max_tokens, which is {self.max_tokens}",
             ),
+            ("model.images", self.images, self.images in _IMAGES, _one_of(_IMAGES)),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
             ("model.price_sent", self.price_sent, 0 <= self.price_sent < 1e6, "0 or more"),
             ("model.price_written", self.price_written, 0 <= self.price_written < 1e6, "0 or more"),

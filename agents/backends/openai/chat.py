@@ -25,7 +25,7 @@ from agents.backends.openai.failures import ServerFailures, context_length, wait
 from agents.backends.openai.habits import MOST_ADAPTED, Habits, KnownHabits
 from agents.backends.openai.responses import completion, renamed
 from agents.backends.openai.responses import request as responses_request
-from agents.backends.openai.server import ListedModel, told_length
+from agents.backends.openai.server import ListedModel, told_images, told_length
 from agents.backends.openai.wire import (
     as_sent,
     counted_tokens,
@@ -42,6 +42,7 @@ from agents.base.chat_interfaces import (
     ChatMessage,
     ContinuationScore,
     CutAtLimit,
+    Image,
     Piece,
     ReplyRequest,
     Tokens,
@@ -53,6 +54,7 @@ from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
     import openai
+    from openai.types.chat import ChatCompletionMessageParam
 
 _Chunk = TypeVar("_Chunk")
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
@@ -79,6 +81,7 @@ class OpenAIChat:
     habits: what servers refused before; None learns it anew.
     protocol: "chat", "responses", or "auto", which is "chat" until the server says that the model
         has responses alone.
+    images: whether the model takes them; None: as the server tells.
     counts_tokens: asks the server to count those of streamed replies, too.
     Belongs to the event loop of its first request.
     """
@@ -100,6 +103,7 @@ class OpenAIChat:
         habits: KnownHabits | None = None,
         counts_tokens: bool = False,
         protocol: str = "auto",
+        images: bool | None = None,
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -122,6 +126,7 @@ class OpenAIChat:
             models=self._models,
         )
         self._counts, self._protocol = counts_tokens, protocol
+        self._images = images
         self.used = Tokens()  # since it was made, as far as the server tells
         self._client: openai.AsyncOpenAI | None = None
         self._known_habits = habits or KnownHabits(None)
@@ -164,6 +169,13 @@ class OpenAIChat:
         names = (getattr(model, "id", None) for model in await self._models())
         return [name for name in names if isinstance(name, str) and name]
 
+    async def takes_images(self) -> bool | None:
+        """Whether the model takes images, by the settings or its server; None where neither says."""
+        if self._images is not None:
+            return self._images
+        listed = await self._listed_model()
+        return await told_images(await self._asking_beside(), self._root, self._model, listed)
+
     async def aclose(self) -> None:
         looking_up, self._in_background = self._in_background, None
         if looking_up is not None:
@@ -180,7 +192,7 @@ class OpenAIChat:
         import openai
 
         try:
-            chunks = await self._adapting(client, request.messages, {"stream": True})
+            chunks = await self._adapting(client, request.messages, {"stream": True}, request.images)
         except openai.APIError as error:
             explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
@@ -203,7 +215,8 @@ class OpenAIChat:
             if finish is not None:
                 used = counted_tokens(chunk) or await read_last_words(chunks)
                 self.used += used
-                self._learn_share(request.messages, used.sent)
+                if not request.images:  # whose tokens no text tells
+                    self._learn_share(request.messages, used.sent)
         self._failures.check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
@@ -232,11 +245,18 @@ class OpenAIChat:
         """Keeps how long the context is. told: by a refusal; 0: the server is asked."""
         if not told:
             listed = await self._listed_model()
-            client = (await self._connected()).with_options(max_retries=0, timeout=_LISTING_SECONDS)
-            root = self._base_url.rstrip("/").removesuffix("/v1")
-            told = await told_length(client, root, self._model, listed)
+            told = await told_length(await self._asking_beside(), self._root, self._model, listed)
         if told and told != self._current_habits().context_tokens:
             self._learn(replace(self._current_habits(), context_tokens=told))
+
+    async def _asking_beside(self) -> openai.AsyncOpenAI:
+        """The client for what is a courtesy: it waits for no answer for long."""
+        return (await self._connected()).with_options(max_retries=0, timeout=_LISTING_SECONDS)
+
+    @property
+    def _root(self) -> str:
+        """The server's address without /v1."""
+        return self._base_url.rstrip("/").removesuffix("/v1")
 
     def _learn_share(self, messages: Sequence[ChatMessage], sent: int) -> None:
         """Keeps which share of the estimate the server counted."""
@@ -321,8 +341,9 @@ class OpenAIChat:
 
     async def _tokenized(self, client: openai.AsyncOpenAI, text: Mapping[str, object]) -> list[int]:
         """The server's own tokens of messages or a text. Raises ValueError where it answers otherwise."""
-        root = self._base_url.rstrip("/").removesuffix("/v1")
-        answer = await client.post(f"{root}/tokenize", cast_to=object, body={"model": self._model, **text})
+        answer = await client.post(
+            f"{self._root}/tokenize", cast_to=object, body={"model": self._model, **text}
+        )
         ids = answer.get("tokens") if isinstance(answer, dict) else None
         if not isinstance(ids, list) or not ids or not all(isinstance(token, int) for token in ids):
             raise ValueError("no tokens")
@@ -397,7 +418,11 @@ class OpenAIChat:
         return words
 
     async def _adapting(
-        self, client: openai.AsyncOpenAI, messages: Sequence[ChatMessage], more: Mapping[str, object]
+        self,
+        client: openai.AsyncOpenAI,
+        messages: Sequence[ChatMessage],
+        more: Mapping[str, object],
+        images: Sequence[Image] = (),
     ) -> Any:
         """What the client returns; put otherwise and asked again where the server refuses a parameter.
 
@@ -420,7 +445,14 @@ class OpenAIChat:
             set_by_user = {n: value for n, value in set_by_user.items() if n not in habits.left_out}
             try:
                 answer = await self._trying_again(
-                    partial(self._post, client, habits, messages, set_by_user, more)
+                    partial(
+                        self._post,
+                        client,
+                        habits,
+                        as_sent(messages, instructions=habits.instructions, images=images),
+                        set_by_user,
+                        more,
+                    )
                 )
             except (openai.BadRequestError, openai.NotFoundError, openai.UnprocessableEntityError) as error:
                 adapted = self._failures.adapted(error, habits, set_by_user)
@@ -438,7 +470,7 @@ class OpenAIChat:
         self,
         client: openai.AsyncOpenAI,
         habits: Habits,
-        messages: Sequence[ChatMessage],
+        sent: list[ChatCompletionMessageParam],
         parameters: Mapping[str, object],
         more: Mapping[str, object],
     ) -> Any:
@@ -446,7 +478,7 @@ class OpenAIChat:
         from openai import AsyncStream
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-        sent, is_stream = as_sent(messages, instructions=habits.instructions), bool(more.get("stream"))
+        is_stream = bool(more.get("stream"))
         others = {name: value for name, value in more.items() if name != "stream"}
         if habits.protocol == "chat":
             return await client.chat.completions.create(

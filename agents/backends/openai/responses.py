@@ -49,10 +49,19 @@ def request(
         **parameters,
         "model": model,
         **({"instructions": first["content"]} if has_instructions else {}),
-        "input": list(messages[1:] if has_instructions else messages),
+        "input": [_input(message) for message in messages[1 if has_instructions else 0 :]],
         "store": False,
         "stream": stream,
     }
+
+
+def _input(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message; one with images has them by the names of this protocol."""
+    if isinstance(message["content"], str):
+        return message
+    text, *images = message["content"]
+    put = [{"type": "input_image", "image_url": image["image_url"]["url"]} for image in images]
+    return {**message, "content": [{"type": "input_text", "text": text["text"]}, *put]}
 
 
 class ResponseEvents:

@@ -21,6 +21,7 @@ class ListedModel:
 
     context_tokens: int = 0  # 0: nothing
     owner: str = ""  # which tells some kinds of servers apart
+    takes_images: bool | None = None  # None: the list does not say
 
     @classmethod
     def read(cls, model: object) -> ListedModel:
@@ -30,7 +31,9 @@ class ListedModel:
             length = meta.get("n_ctx")
         if not isinstance(length, int) or isinstance(length, bool) or length < 0:
             length = 0
-        return cls(length, str(getattr(model, "owned_by", "")))
+        takes = _mapping(getattr(model, "architecture", None)).get("input_modalities")  # OpenRouter's
+        takes_images = "image" in takes if isinstance(takes, list) else None
+        return cls(length, str(getattr(model, "owned_by", "")), takes_images)
 
     @property
     def is_vllm(self) -> bool:
@@ -55,6 +58,25 @@ async def told_length(client: openai.AsyncOpenAI, root: str, model: str, listed:
         if listed.owner == "library":
             return await _of_ollama(client, root, model)
     return listed.context_tokens
+
+
+async def told_images(client: openai.AsyncOpenAI, root: str, model: str, listed: ListedModel) -> bool | None:
+    """Whether a model takes images; None where the server does not say, or fails.
+
+    Lists like OpenRouter's tell it, llama.cpp at /props, Ollama at /api/show. root: the address without /v1.
+    """
+    import openai
+
+    with suppress(openai.APIError, ValueError):
+        if listed.takes_images is None and listed.owner == "llamacpp":
+            props = _mapping(await client.get(f"{root}/props", cast_to=object))
+            told = _mapping(props.get("modalities")).get("vision")
+            return told if isinstance(told, bool) else None
+        if listed.takes_images is None and listed.owner == "library":
+            shown = _mapping(await client.post(f"{root}/api/show", cast_to=object, body={"model": model}))
+            can = shown.get("capabilities")
+            return "vision" in can if isinstance(can, list) else None
+    return listed.takes_images
 
 
 async def _of_ollama(client: openai.AsyncOpenAI, root: str, model: str) -> int:

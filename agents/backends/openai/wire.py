@@ -6,13 +6,14 @@ The client does not check the types of what a server sends, so that is done here
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from agents.backends.openai.streams import error_words
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Thought, Tokens
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Image, Thought, Tokens
 from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
@@ -35,13 +36,14 @@ def split_credentials(base_url: str) -> tuple[str, list[str]]:
 
 
 def as_sent(
-    messages: Sequence[ChatMessage], *, instructions: str = "system"
+    messages: Sequence[ChatMessage], *, instructions: str = "system", images: Sequence[Image] = ()
 ) -> list[ChatCompletionMessageParam]:
     """Messages in the form of a request.
 
     instructions: the role of what is system here; with "user" it stands before the first other message.
+    images: go with the last message.
     """
-    plain = [
+    plain: list[dict[str, Any]] = [
         {
             "role": instructions if message.role == "system" else message.role,
             "content": well_formed(message.content),
@@ -56,7 +58,17 @@ def as_sent(
     ):
         first, second, *others = plain
         plain = [{"role": "user", "content": f"{first['content']}\n\n{second['content']}"}, *others]
+    if images:
+        text = {"type": "text", "text": plain[-1]["content"]}
+        plain[-1]["content"] = [
+            text,
+            *({"type": "image_url", "image_url": {"url": _data_url(each)}} for each in images),
+        ]
     return cast("list[ChatCompletionMessageParam]", plain)
+
+
+def _data_url(image: Image) -> str:
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
 def first_choice(reply: object) -> object:

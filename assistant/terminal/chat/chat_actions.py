@@ -337,7 +337,7 @@ def _choices(name: str, argument: str, themes: Iterable[str]) -> list[str]:
     """What can stand behind a command."""
     if name in ("/theme", "/copy"):
         return sorted(themes) if name == "/theme" else ["code"]
-    return _paths(argument) if name == "/ingest" else []
+    return _paths(argument) if name in ("/attach", "/ingest") else []
 
 
 def _paths(typed: str) -> list[str]:

@@ -184,6 +184,7 @@ class Talk:
                     self.session_id,
                     sent.text[1:] if sent.text.startswith("//") else sent.text,
                     watch=events.append,
+                    images=desk.attached,
                     timeout_seconds=desk.timeout_seconds,
                     instead_of=sent.instead_of,
                     tries_again=True,
@@ -230,6 +231,7 @@ class Talk:
             event = events.popleft()
             if isinstance(event, Accepted):
                 self._turn_id = event.turn_id
+                self._desk.message_kept()
             elif isinstance(event, Wrote):
                 has_text, piece = True, piece + event.text
             elif isinstance(event, Thinks):

@@ -24,6 +24,7 @@ from assistant.terminal.input.commands import OF_BOTH
 from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
+    from agents.base.chat_interfaces import Image
     from assistant.terminal.actions.written_here import Written
     from assistant.terminal.engine.slash_commands import SlashCommands
     from assistant.turns.host import TurnHost
@@ -256,6 +257,16 @@ class Desk:
     def host(self) -> TurnHost:
         """Plays the turns."""
         return self._known_assistant.turns.host
+
+    @property
+    def attached(self) -> tuple[Image, ...]:
+        """Images that go with the next message."""
+        return tuple(self._commands.attached) if self._commands is not None else ()
+
+    def message_kept(self) -> None:
+        """A message is stored, and with it what its images were."""
+        if self._commands is not None:
+            self._commands.attached.clear()
 
     def behind_the_others(self) -> AbstractAsyncContextManager[Callable[[], None]]:
         """While a turn is played: behind what was sent before, and before what is sent meanwhile.

@@ -41,6 +41,7 @@ from stores.base.one_line import one_line, short
 from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
+    from agents.base.chat_interfaces import Image
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.database.tables import Turn
@@ -82,6 +83,7 @@ class SlashCommands:
         self._here = WrittenHere()
         self._told_to_stay: tuple[int, ...] = ()  # passages of a message, which undo has told of
         self.wait = Wait()
+        self.attached: list[Image] = []  # that go with the next message
 
     def run(self, line: str) -> Iterator[str]:
         """Carries out a line that opens with a slash; yields what is said of it, line by line."""
@@ -349,6 +351,23 @@ class SlashCommands:
             changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
             passages = counted["passages"]
             yield f"{one_line(file)}: {passages} passage{'s' if passages != 1 else ''}, {changes}"
+
+    def _attach(self, path: str) -> Iterator[str]:
+        from pathlib import Path
+
+        from assistant.turns.images import read_image
+
+        if path == "off":
+            self.attached.clear()
+        elif path:
+            self._assistant.turns.host.check_images()
+            self.attached.append(read_image(Path(path)))
+        names = ", ".join(one_line(Path(image.path).name) for image in self.attached)
+        yield (
+            f"With your next message goes {names}. /attach off takes it back."
+            if names
+            else "No image goes with your next message. /attach PATH adds one: png, jpeg, webp or gif."
+        )
 
     def _newest_receipt(self) -> int | None:
         newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)

@@ -58,6 +58,7 @@ COMMANDS = (
     Command("/share", "ID", "offer a memory of yours to every user, through the check"),
     Command("/privacy", "", "what is kept about you, who can read it, what left this machine"),
     Command("/ingest", "PATH", "read a document into your own memory"),
+    Command("/attach", "[PATH]", "an image that goes with your next message; off: none"),
     Command(
         "/docs", "[WORDS]", "the documents that were read, by words of their names; @NAME asks only that one"
     ),

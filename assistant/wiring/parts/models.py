@@ -470,6 +470,7 @@ class Models:
                 base_url=model.base_url,
                 model=model.name,
                 protocol=model.protocol,
+                images={"yes": True, "no": False}.get(model.images),
                 api_key=self._key_for(model),
                 timeout_seconds=model.timeout_seconds,
                 first_word_seconds=max(model.first_word_seconds, model.timeout_seconds),
