@@ -509,6 +509,7 @@ class Settings:
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)  # further ones: [models.NAME]
+    personas: Mapping[str, str] = field(default_factory=dict)  # texts for /system, by name: [personas]
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
 
     def __post_init__(self) -> None:

@@ -221,6 +221,9 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.work(self._complete_document(*typed.rpartition("@")[::2]))
             return
         name, blank, argument = typed.partition(" ")
+        if name == "/system" and blank:
+            self.work(self._complete_persona(argument))
+            return
         choices = _choices(name, argument, self.app.available_themes) if blank else sorted(self._commands)
         stem = argument if blank else name
         fitting = [choice for choice in choices if choice.startswith(stem)]
@@ -231,6 +234,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         names = sorted({each.name for each in documents} | {each.collection for each in documents} - {""})
         fitting = [naming(name) for name in names if name.startswith(stem.removeprefix('"'))]
         self._complete(before, f"@{stem}", fitting, end=" ")
+
+    async def _complete_persona(self, stem: str) -> None:
+        personas = await self.desk.look(lambda assistant, _user_id: assistant.given.settings.personas)
+        fitting = [f"@{name}" for name in sorted(personas) if f"@{name}".startswith(stem)]
+        self._complete("/system ", stem, fitting, end="")
 
     def _complete(self, before: str, stem: str, fitting: Sequence[str], *, end: str) -> None:
         """Types what all that fit have in common, or lists them. end: behind the only one."""

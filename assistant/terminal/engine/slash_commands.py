@@ -415,14 +415,25 @@ class SlashCommands:
     def _system(self, text: str) -> Iterator[str]:
         stores = self._assistant.stores
         if text:
+            own = self._persona(text[1:]) if text[0] == "@" else {"off": "", "back": None}.get(text, text)
             self.begin_session()
-            own = {"off": "", "back": None}.get(text, text)
             stores.sessions.instruct(self._user_id, self.session_id, own)
         own = stores.sessions.system(self._user_id, self.session_id) if self.session_id else None
         asked = one_line(self._assistant.given.settings.answer.system if own is None else own)
         yield f"Of all answers here is asked: {asked}" if asked else "Nothing is asked of all answers."
+        if not text and (personas := self._assistant.given.settings.personas):
+            yield f"Personas: {one_line(', '.join(f'@{name}' for name in personas))}."
         if quotes_only(self._assistant.turns.pipeline.model_name):
             yield "The built-in model quotes: it cannot follow that."
+
+    def _persona(self, name: str) -> str:
+        """What the settings ask under this name. Raises `NotFound`."""
+        personas = self._assistant.given.settings.personas
+        if name in personas:
+            return personas[name]
+        there_are = f"There are: {one_line(', '.join(personas))}." if personas else "There is none so far."
+        hint = f"{there_are} [personas] in settings.toml holds them."
+        raise NotFound(f"there is no persona {one_line(name)}", hint=hint)
 
     def _plain(self, _rest: str) -> Iterator[str]:
         if self._has_screen:

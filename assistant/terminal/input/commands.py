@@ -70,7 +70,9 @@ COMMANDS = (
     Command("/model", "[NAME]", "the chat model that answers here, or another one in its place"),
     Command("/kb", "[NAME]", "talk over a knowledge base here; off: no more"),
     Command(
-        "/system", "[TEXT]", "asked of all answers of a chat model here; off: nothing, back: the settings'"
+        "/system",
+        "[TEXT or @NAME]",
+        "asked of all answers of a chat model here; @NAME: a persona, off: nothing, back: the settings'",
     ),
     Command("/plain", "", "continue this session in plain mode"),
     Command("/export", "[PATH]", "write this session to a new file, Markdown or .json"),
