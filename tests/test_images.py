@@ -155,7 +155,7 @@ def test_a_retry_says_that_the_image_is_gone_or_another_one(tmp_path: Path, cat:
         assert "cat.png is another image by now" in told
         cat.unlink()
         told, _ = talk(assistant, "/retry", session=session)
-        assert "the image of this message is gone" in told
+        assert "cannot be read any more" in told
         assert len(server.requests) == 1
         cat.write_bytes(PNG + b"other")
         talk(assistant, f"/attach {cat}", "/retry", session=session)  # in its place

@@ -224,6 +224,17 @@ async def test_a_server_that_has_only_responses_for_a_model_is_asked_so_from_the
         assert [request.is_to_respond for request in server.requests] == [False, True, True]
 
 
+async def test_a_protocol_that_was_set_is_not_taken_for_a_learned_one(
+    make_chat: MakeChat, tmp_path: Path
+) -> None:
+    habits = KnownHabits(tmp_path / "servers.json")
+    with ScriptedServer([refuses(400, "Unknown parameter: 'stop'.")], then=says("Gold.")) as server:
+        await read(make_chat(server, habits=habits, parameters={"stop": ["END"]}))
+        await read(make_chat(server, protocol="auto", habits=habits, parameters={"stop": ["END"]}))
+        assert [request.is_to_respond for request in server.requests] == [True, True, False]
+        assert "stop" not in server.requests[-1].body
+
+
 async def test_a_protocol_that_is_set_is_kept_to(make_chat: MakeChat) -> None:
     with ScriptedServer([ONLY_RESPONSES], has_responses=False) as server:
         with pytest.raises(UnknownModel, match="only supported in v1/responses"):

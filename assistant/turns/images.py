@@ -63,8 +63,8 @@ def images_again(details: Mapping[str, Any]) -> tuple[Image, ...]:
             continue  # it was forgotten
         try:
             image = read_image(Path(kept["path"]))
-        except WrongUsage as error:
-            raise _gone(f"the image of this message is gone: {one_line(error.message)}") from None
+        except WrongUsage:
+            raise _gone(f"{one_line(kept['path'])} cannot be read any more") from None
         if noted([image])[IMAGES] != [kept]:
             raise _gone(f"{one_line(kept['path'])} is another image by now")
         found.append(image)
@@ -72,4 +72,7 @@ def images_again(details: Mapping[str, Any]) -> tuple[Image, ...]:
 
 
 def _gone(message: str) -> NotFound:
-    return NotFound(message, hint="/attach an image and try again, or send the message anew without one.")
+    return NotFound(
+        f"the image of this message is gone, as {message}",
+        hint="/attach an image and try again, or send the message anew without one.",
+    )

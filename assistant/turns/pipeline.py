@@ -180,7 +180,8 @@ class TurnPipeline:
             turn.note("rerank", reranked=await self._on_thread(finding.rerank), state=finding.state)
 
             await way.responder.get_ready()
-            request = replace(await self._on_thread(finding.prepare, way.responder), images=images)
+            responder = way.responder.beside_images(len(images)) if images else way.responder
+            request = replace(await self._on_thread(finding.prepare, responder), images=images)
             turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
             yield Chosen(request.sources, way.responder.model_name, request.left_out)
 

@@ -522,6 +522,8 @@ class OpenAIChat:
     def _learn(self, habits: Habits) -> None:
         self._habits = habits
         self._kept_share = habits.tokens_share
+        if self._protocol != "auto":  # which was set, and not learned
+            habits = replace(habits, protocol="chat")
         self._known_habits.learn(self._server, self._model, habits)
 
     async def _connected(self) -> openai.AsyncOpenAI:

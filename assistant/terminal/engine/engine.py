@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -263,10 +263,10 @@ class Desk:
         """Images that go with the next message."""
         return tuple(self._commands.attached) if self._commands is not None else ()
 
-    def message_kept(self) -> None:
-        """A message is stored, and with it what its images were."""
+    def images_sent(self, images: Collection[Image]) -> None:
+        """These went with a message that is kept: they go with no other."""
         if self._commands is not None:
-            self._commands.attached.clear()
+            self._commands.images_sent(images)
 
     def behind_the_others(self) -> AbstractAsyncContextManager[Callable[[], None]]:
         """While a turn is played: behind what was sent before, and before what is sent meanwhile.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -196,6 +196,10 @@ class SlashCommands:
     def note_written(self, written: Written | Learned) -> None:
         """A write of the session that is on, which no turn names, and which undo is to find."""
         self._here.note(self.session_id, written)
+
+    def images_sent(self, images: Collection[Image]) -> None:
+        """These went with a message that is kept: they go with no other."""
+        self.attached = [image for image in self.attached if image not in images]
 
     def begin_session(self) -> None:
         """Opens one where none is on yet; what was written before goes on in it."""

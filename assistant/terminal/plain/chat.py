@@ -182,10 +182,11 @@ class PlainChat:
         self.failure = None
         reply = PlainReply(self._say, tells_waits=not self._echoes)
         commands = self._commands
+        images = tuple(commands.attached)
 
         def watch(event: Event) -> None:
             if isinstance(event, Accepted):
-                commands.attached.clear()
+                commands.images_sent(images)
             reply.watch(event)
 
         try:
@@ -195,7 +196,7 @@ class PlainChat:
                 commands.session_id,
                 message,
                 watch=watch,
-                images=tuple(commands.attached),
+                images=images,
                 timeout_seconds=self._timeout_seconds,
                 instead_of=instead_of,
                 tries_again=not self._echoes,
