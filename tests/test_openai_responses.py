@@ -140,6 +140,15 @@ async def test_a_response_that_comes_whole_is_the_reply(make_chat: MakeChat, is_
         assert await read(make_chat(server)) == ["Gold."]
 
 
+async def test_halves_of_a_character_in_two_events_are_one_and_a_named_event_in_a_text_is_text(
+    make_chat: MakeChat,
+) -> None:
+    said = ('"response.failed" \ud83d', "\ude00")
+    deltas = [("response.output_text.delta", {"delta": each}) for each in said]
+    with ScriptedServer([events(*deltas, ended("completed"))]) as server:
+        assert "".join(map(str, await read(make_chat(server)))) == '"response.failed" \U0001f600'
+
+
 async def test_a_model_that_asks_for_a_tool_is_told_of_and_nothing_is_run(make_chat: MakeChat) -> None:
     call = {"type": "function_call", "name": "rm", "arguments": "{}"}
     with (
