@@ -34,7 +34,9 @@ assistant.search: agents.base agents.dialogue agents.models.encoders agents.retr
     assistant.settings stores.base stores.database stores.search stores.vectors
 stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
 stores.learning: stores.base stores.conversation stores.database stores.search
-agents.backends: agents.answering agents.base agents.languages agents.prompts agents.retrieval stores.base
+agents.backends.openai: agents.base agents.prompts stores.base
+agents.backends: agents.answering agents.backends.openai agents.base agents.languages agents.prompts
+    agents.retrieval stores.base
 agents.models.exporters: agents.base agents.models agents.models.encoders agents.models.networks stores.base
 assistant.learning.recipes: agents.models.exporters stores.base
 assistant.remembering: agents.base agents.memory assistant.background assistant.process assistant.search
@@ -52,7 +54,8 @@ assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.learning.held_out: agents.base agents.dialogue agents.models agents.retrieval stores.base
     stores.learning stores.search
 assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
-assistant.wiring.parts: agents.answering agents.backends agents.base agents.dialogue agents.languages
+assistant.wiring.parts: agents.answering agents.backends agents.backends.openai agents.base agents.dialogue
+    agents.languages
     agents.memory agents.models agents.models.encoders agents.models.networks agents.prompts agents.retrieval
     assistant.background assistant.library assistant.remembering assistant.search assistant.settings
     assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
@@ -181,11 +184,7 @@ HOMES = {
     "sqlalchemy": ("stores",),
     "sqlmodel": ("stores",),
     "alembic": ("stores",),
-    "openai": (
-        "agents.backends.openai_chat",
-        "agents.backends.openai_failures",
-        "agents.backends.openai_wire",
-    ),
+    "openai": ("agents.backends.openai",),
     "vllm": ("agents.backends.vllm_chat",),
     "textual": ("assistant.terminal",),
     "click": ("assistant.cli", "assistant.invocation", "assistant.paging", "assistant.commands"),

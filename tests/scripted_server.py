@@ -4,10 +4,10 @@
         chat = OpenAIChat(base_url=server.base_url, model="scripted", api_key="k")
 
 The script has one behaviour for each chat request, in the order they arrive; `then` serves all that
-come after them. A behaviour suits both kinds of request: a reply is streamed where the client asked
-for a stream and sent whole where it did not. `GET /v1/models` is answered beside the script, and so are
-vLLM's `/tokenize` and the log-probabilities of a prompt, where the test says what they are: its tokens are
-bytes.
+come after them. A behaviour suits all kinds of request: a reply is streamed where the client asked
+for a stream and sent whole where it did not, and is a response where `/v1/responses` was asked.
+`GET /v1/models` is answered beside the script, and so are vLLM's `/tokenize` and the log-probabilities of
+a prompt, where the test says what they are: its tokens are bytes.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Request:
     body: dict[str, Any]
     headers: Mapping[str, str]  # names in lower case
     at_seconds: float  # on the clock of time.monotonic
+    is_to_respond: bool = False  # to /v1/responses
 
     @property
     def wants_stream(self) -> bool:
@@ -46,7 +47,7 @@ class Request:
 
     @property
     def last_message(self) -> str:
-        return str(self.body["messages"][-1]["content"])
+        return str(self.body["input" if self.is_to_respond else "messages"][-1]["content"])
 
 
 class ClientLeft(Exception):
@@ -72,9 +73,26 @@ class Call:
     def open_stream(self) -> None:
         """The head of a stream of events, and the role that servers announce first."""
         self._send_head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
-        self.send_delta({"role": "assistant", "content": ""})
+        if self.request.is_to_respond:
+            self.send_event("response.created", response={"status": "in_progress"})
+        else:
+            self.send_delta({"role": "assistant", "content": ""})
+
+    def send_event(self, kind: str, **told: object) -> None:
+        """An event of a response."""
+        self.send_raw(f"event: {kind}\n".encode())
+        self.send_data(json.dumps({"type": kind, **told}))
 
     def send_delta(self, delta: Mapping[str, str], finish: str | None = None) -> None:
+        if self.request.is_to_respond:
+            if "content" in delta:
+                self.send_event("response.output_text.delta", delta=delta["content"])
+            if finish is not None:
+                self.send_event(
+                    f"response.{'completed' if finish == 'stop' else 'incomplete'}",
+                    response=response("", finish),
+                )
+            return
         choice = {"index": 0, "delta": dict(delta), "finish_reason": finish}
         self.send_data(json.dumps(_envelope("chat.completion.chunk", [choice])))
 
@@ -161,6 +179,9 @@ def computes(
         pieces = reply(call.request)
         if not call.request.wants_stream:
             call.pause(pause_seconds)
+            if call.request.is_to_respond:
+                call.send_json(200, response("".join(pieces), finish))
+                return
             message = {"role": "assistant", "content": "".join(pieces)}
             choice = {"index": 0, "message": message, "finish_reason": finish}
             call.send_json(200, _envelope("chat.completion", [choice]))
@@ -170,11 +191,28 @@ def computes(
             call.pause(pause_seconds)
             call.send_delta({"content": piece})
         call.send_delta({}, finish)
-        call.send_data(json.dumps(_envelope("chat.completion.chunk", [])))  # where token counts come
-        call.send_data("[DONE]")
+        if not call.request.is_to_respond:
+            call.send_data(json.dumps(_envelope("chat.completion.chunk", [])))  # where token counts come
+            call.send_data("[DONE]")
         call.close_stream()
 
     return behave
+
+
+def response(text: str, finish: str = "stop") -> dict[str, Any]:
+    """A whole response; its output is empty where there is no text, as at the end of a stream it may be."""
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    reason = {"length": "max_output_tokens"}.get(finish, finish)
+    return {
+        "id": "resp-1",
+        "object": "response",
+        "status": "completed" if finish == "stop" else "incomplete",
+        "incomplete_details": None if finish == "stop" else {"reason": reason},
+        "error": None,
+        "output": [item] if text else [],
+        "usage": {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18},
+    }
 
 
 def refuses(
@@ -249,6 +287,7 @@ class ScriptedServer:
         models: Sequence[str] | None = ("scripted",),  # None: the list is not to be had
         about_models: Mapping[str, Any] | None = None,  # what the list says of each, such as max_model_len
         log_probability: Callable[[int], float] | None = None,  # of a byte, wherever it stands
+        has_responses: bool = True,  # and not chat completions alone
         tells: Mapping[str, object] | None = None,  # what stands at further addresses, such as /props
     ) -> None:
         self._script = deque(script)
@@ -256,6 +295,7 @@ class ScriptedServer:
         self.models = models
         self.about_models = dict(about_models or {})
         self.log_probability = log_probability
+        self.has_responses = has_responses
         self.tells = dict(tells or {})
         self.beside: list[tuple[str, dict[str, Any]]] = []  # paths and bodies of what was no chat request
         self.requests: list[Request] = []
@@ -354,9 +394,10 @@ class _Handler(BaseHTTPRequestHandler):
             return  # who asked left off before the whole request was sent
         body = json.loads(sent)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        call = Call(Request(body, headers, time.monotonic()), self)
+        is_to_respond = self.path == "/v1/responses"
+        call = Call(Request(body, headers, time.monotonic(), is_to_respond), self)
         scripted = self.server.scripted
-        if self.path == "/v1/chat/completions":
+        if self.path == "/v1/chat/completions" or (is_to_respond and scripted.has_responses):
             scripted.answer(call)
             return
         scripted.beside.append((self.path, body))

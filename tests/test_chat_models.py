@@ -26,7 +26,7 @@ import pytest_asyncio
 from scripted_server import Call, Request, ScriptedServer, computes, hangs, refuses
 from vllm_server import serving, vllm_maker
 
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
 from agents.base.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, Piece, ReplyRequest

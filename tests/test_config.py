@@ -108,7 +108,7 @@ def test_a_model_that_weighs_has_to_be_set() -> None:
 
 
 def test_every_section_of_settings_can_be_named_in_the_file() -> None:
-    assert {*SECTIONS, "models", "origins"} == set(Settings.__dataclass_fields__)
+    assert {*SECTIONS, "models", "personas", "origins"} == set(Settings.__dataclass_fields__)
 
 
 def test_of_what_may_hold_a_secret_the_names_are_shown_and_no_value() -> None:

@@ -13,7 +13,7 @@ import test_transformers_serve as serving
 from agent_fakes import ADDS, FixedReader, passage
 from memory_house import House, loaded_parts
 
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Candidate, Exchange
 from agents.memory.chat_curator import ChatCurator

@@ -165,6 +165,16 @@ async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path
             await chat.until(lambda: "no reply model" not in chat.text)
 
 
+def test_a_named_model_has_a_protocol_of_its_own(tmp_path: Path) -> None:
+    with ScriptedServer(then=says(SERVER_ANSWERS)) as server, asking(tmp_path, server.base_url) as assistant:
+        other = replace(assistant.given.settings.model, name="other", protocol="responses")
+        assistant.given.settings = replace(assistant.given.settings, models={"other": other})
+        ask(assistant)
+        says_of(assistant, "other")
+        assert ask(assistant)[:2] == ("other", SERVER_ANSWERS)
+        assert [request.is_to_respond for request in server.requests] == [False, True]
+
+
 def test_system_is_asked_of_all_answers_of_a_chat_and_the_settings_are_sent(tmp_path: Path) -> None:
     with ScriptedServer(then=says(SERVER_ANSWERS)) as server, asking(tmp_path, server.base_url) as assistant:
         sent = Json('{"top_k": 20}')

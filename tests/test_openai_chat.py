@@ -32,9 +32,9 @@ from scripted_server import (
     unused_url,
 )
 
-from agents.backends.openai_chat import OpenAIChat
-from agents.backends.openai_habits import Habits, KnownHabits
-from agents.backends.openai_wire import split_credentials
+from agents.backends.openai.chat import OpenAIChat
+from agents.backends.openai.habits import Habits, KnownHabits
+from agents.backends.openai.wire import split_credentials
 from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought, Tokens
 from stores.base.errors import (
     BackendMissing,
@@ -67,7 +67,7 @@ MakeChat = Callable[..., OpenAIChat]
 
 @pytest.fixture(autouse=True)
 def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.backends.openai_failures.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("agents.backends.openai.failures.FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ async def test_a_chat_works_again_after_it_was_closed(make_chat: MakeChat) -> No
 
 
 def test_importing_the_backend_does_not_import_openai() -> None:
-    script = "import sys, agents.backends.openai_chat; sys.exit('openai' in sys.modules)"
+    script = "import sys, agents.backends.openai.chat; sys.exit('openai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
@@ -461,7 +461,7 @@ async def test_the_pause_that_the_server_asks_for_is_kept(make_chat: MakeChat) -
 
 
 async def test_pauses_grow(make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.backends.openai_failures.FIRST_PAUSE", 0.1)
+    monkeypatch.setattr("agents.backends.openai.failures.FIRST_PAUSE", 0.1)
     with ScriptedServer([refuses(500, "oops")] * 3 + [says("Lima")]) as server:
         await read(make_chat(server.base_url, max_retries=3))
         times = [request.at_seconds for request in server.requests]
@@ -898,7 +898,7 @@ async def test_the_context_is_as_long_as_the_server_says(
     make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any]
 ) -> None:
     for seconds in ("_LISTING_SECONDS", "_LAST_LOOK_SECONDS"):
-        monkeypatch.setattr(f"agents.backends.openai_chat.{seconds}", 60.0)
+        monkeypatch.setattr(f"agents.backends.openai.chat.{seconds}", 60.0)
     with ScriptedServer([says("Lima")], about_models=told) as server:
         chat = make_chat(server.base_url)
         assert chat.context_tokens == 8192  # before the server was ever asked

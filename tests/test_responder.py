@@ -329,6 +329,13 @@ def test_a_message_that_leaves_no_room_for_the_reply_is_too_long() -> None:
     assert "model.max_tokens" in caught.value.hint
 
 
+def test_images_are_given_room_beside_the_reply() -> None:
+    responder = Responder(saying(context_tokens=1_600), keep=9, reply_tokens=10)
+    responder.prepare("q", "q", [], [], is_kept=True)
+    with pytest.raises(ContextTooLong, match="1500 taken off for images"):
+        responder.beside_images(1).prepare("q", "q", [], [], is_kept=True)
+
+
 def test_without_a_limit_nothing_is_left_out() -> None:
     responder = Responder(saying(context_tokens=None), keep=9, reply_tokens=REPLY)
     request = responder.prepare("q", "q", [passage(1, "word " * 10_000)], [], is_kept=True)

@@ -32,7 +32,7 @@ def test_what_a_server_is_sent_beside_may_be_lists_and_sections(tmp_path: Path) 
         ('stop = "END"', "must be a list"),
         ("stop = [1]", "must be a list of texts"),
         ("extra_body = 3", "must be a section"),
-        ("extra_body = {stream = false}", "without messages, model, stream"),
+        ("extra_body = {stream = false}", "without input, instructions, messages, model, stream"),
         ("extra_body = {from = 2026-11-25}", "without dates"),
         ('extra_headers = {X = "a\\nb"}', "a header can carry"),
     ]:
@@ -150,17 +150,27 @@ def test_a_key_is_for_its_own_server_alone(tmp_path: Path) -> None:
     assert key_for(settings, settings.models["local"], {"VOUCH_API_KEY": "large-key"}) == ""
 
 
+def test_personas_are_texts_by_name(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, '[personas]\neditor = "Edit."\n"in verse" = "Rhyme."\n')
+    assert settings.personas == {"editor": "Edit.", "in verse": "Rhyme."}
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("[models.a]\nname = 3\n", "settings.toml line 2: models.a.name is 3, but must be text in quotes"),
         ("[models.a]\nnme = 'x'\n", "settings.toml line 2: models.a.nme is not a setting"),
         ("models = 3\n", "settings.toml line 1: models is 3, but must be sections: [models.NAME]"),
+        ("personas = 3\n", "settings.toml line 1: personas is 3, but must be a section: [personas]"),
+        ("[personas]\na = 3\n", "settings.toml line 2: personas.a is 3, but must be text in quotes"),
+        ("[personas]\na = ''\n", "settings.toml line 2: personas.a is '', but must be text in quotes"),
         ("[memory]\nmodel = 'x'\n", "settings.toml line 2: memory.model is 'x', but must be empty"),
         ("[models.a]\nname = 'x'\n", "settings.toml line 1: models.a.base_url is '', but must be the server"),
     ],
 )
-def test_a_mistake_in_a_further_model_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_mistake_in_a_further_model_or_a_persona_is_told_with_its_line(
+    tmp_path: Path, text: str, told: str
+) -> None:
     assert any(each.startswith(told) for each in mistakes(tmp_path, text)), mistakes(tmp_path, text)
 
 

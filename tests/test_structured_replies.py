@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.backends.structured_replies import LONGEST_REPLY, choice_schema, fitting, fitting_reply
 from agents.base.chat_interfaces import ChatMessage
+from agents.prompts.structured_replies import LONGEST_REPLY, choice_schema, fitting, fitting_reply
 from stores.base.errors import MalformedReply
 
 SCHEMA = choice_schema(["add", "nothing"])

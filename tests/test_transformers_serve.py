@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.base.chat_interfaces import ChatMessage, Piece, ReplyRequest
 from stores.base.errors import MalformedReply, ModelRefused, NoLogProbabilities
 from tests.free_ports import free_port

@@ -18,7 +18,7 @@ import pytest
 import pytest_asyncio
 from vllm_server import serving, vllm_maker
 
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.backends.vllm_chat import VllmChat
 from agents.base.chat_interfaces import ChatMessage, ReplyRequest
 from stores.base.errors import BackendMissing, MalformedReply, UnknownModel

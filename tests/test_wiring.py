@@ -12,7 +12,7 @@ import pytest
 from agent_fakes import FixedEncoder
 from screen_fixtures import place_in
 
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
 from agents.models.encoders.two_halves import TwoHalves

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -35,11 +36,12 @@ from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fitting, k
 from agents.prompts import answer
 from agents.prompts.profile import profile_text
 from agents.prompts.summing import summary_text
-from stores.base.errors import ContextTooLong, EmptyReply
+from stores.base.errors import ContextTooLong, EmptyReply, WrongUsage
 from stores.base.passages import Passage
 
 _HISTORY_SHARE = 0.8  # of what a request may take, that earlier turns have at most
 _USUAL_NUMBER = 100  # of a source, to count what it takes
+_IMAGE_TOKENS = 1_500  # kept free for each: models count a few hundred to a few thousand
 _STAMP_TOKENS = 25  # the time of a message, and the words around its sources
 
 
@@ -93,6 +95,7 @@ class Responder:
         self._chat_model = chat_model
         self._keep = keep
         self._reply_tokens = reply_tokens
+        self._image_tokens = 0  # kept free beside the reply
 
     @property
     def model_name(self) -> str:
@@ -118,6 +121,27 @@ class Responder:
         """Has the model find out how much it can read, where it has to ask for that."""
         if (get_ready := getattr(self._chat_model, "get_ready", None)) is not None:
             await get_ready()
+
+    def beside_images(self, count: int) -> Responder:
+        """The same, which leaves room for so many images."""
+        other = copy(self)
+        other._image_tokens = count * _IMAGE_TOKENS
+        return other
+
+    async def check_images(self) -> None:
+        """Raises `WrongUsage` unless the model is known to take images."""
+        takes_images = getattr(self._chat_model, "takes_images", None)
+        told = await takes_images() if takes_images else False
+        if told is None:
+            raise WrongUsage(
+                f"the server of {self.model_name} does not say whether it takes images",
+                hint='If it does, set model.images to "yes" in settings.toml.',
+            )
+        if not told:
+            raise WrongUsage(
+                f"{self.model_name} takes no images",
+                hint="Choose a chat model of a server that does: /model.",
+            )
 
     def prepare(
         self,
@@ -266,11 +290,13 @@ class Responder:
         count = self._chat_model.count_tokens
         parts = self._prompt(message, (), (), system=system, at=at)
         needed = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + count(part.content) for part in parts)
+        most -= self._image_tokens
         budget = most - self._reply_tokens - needed
         if budget < 0:
             raise ContextTooLong(
                 f"The message takes {needed} tokens with its instructions, and {self.model_name} has"
-                f" {max(0, most - self._reply_tokens)}: {most}, less {self._reply_tokens} for the reply",
+                f" {max(0, most - self._reply_tokens)}: {most}, less {self._reply_tokens} for the reply"
+                + (f", with {self._image_tokens} taken off for images" if self._image_tokens else ""),
                 hint="Shorten the message, lower model.max_tokens, or choose a model with a longer context.",
             )
         before = sum(MESSAGE_TOKENS + count(part.content) for part in parts[:-1])  # the same for each turn

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.backends.llamacpp_child import LOADING_SECONDS, end, killed_by, start
-from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai.chat import OpenAIChat
 from agents.backends.served_tokens import ServedTokens
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens

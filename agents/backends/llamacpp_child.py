@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.backends.structured_replies import in_short
+from agents.prompts.structured_replies import in_short
 from stores.base.errors import BackendMissing, UnknownModel
 from stores.base.shortages import ended_by
 

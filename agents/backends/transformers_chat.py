@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
-from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
+from agents.prompts.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 from stores.base.shortages import shortage
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.backends.prompt_tokens import PromptTokenizer
-from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
+from agents.prompts.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from stores.base.errors import (
     BackendMissing,
     ContextTooLong,

@@ -23,6 +23,15 @@ class ChatMessage:
     content: str
 
 
+@dataclass(frozen=True)
+class Image:
+    """An image that goes with a message."""
+
+    path: str  # of its file
+    media_type: str  # such as image/png
+    data: bytes = field(repr=False)
+
+
 def closed_object(**properties: object) -> dict[str, object]:
     """The JSON schema of an object with just these properties, as a strict server wants it."""
     return {
@@ -87,6 +96,7 @@ class ReplyRequest:
     all_of: int = 0  # parts that these are of
     gone_to: int = 0  # the last turn that is not sent; 0: all are
     seen: tuple[int, ...] = ()  # versions whose words the model sees under no number
+    images: tuple[Image, ...] = ()  # that go with the message
     is_written: bool = False  # by a model that writes and reads the conversation with its sources
 
     @property

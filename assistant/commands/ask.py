@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 @click.option(
     "--in", "within", metavar="NAME", type=Words(), help="Ask of this document, folder or collection alone."
 )
+@click.option(
+    "--attach", "attached", multiple=True, metavar="PATH", help="Send this image with the question."
+)
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
 @click.option(
@@ -43,6 +46,7 @@ def command(
     model: str | None,
     base: str | None,
     within: str | None,
+    attached: tuple[str, ...],
     new: bool,
     no_learn: bool,
     sources: bool,
@@ -53,6 +57,7 @@ def command(
     Examples:
       vouch ask "How do I undo something you learned?" --sources
       vouch ask --in handbook.pdf "How long is the notice period?"
+      vouch ask --attach receipt.png "What did the tea cost?"
       git log -20 | vouch ask "Which commit touched the parser?"
       vouch ask --json "When does the reading room open?" | jq -r .answer
     """
@@ -72,13 +77,17 @@ def command(
             "--kb answers from the knowledge base alone", hint="Leave out --kb or the piped text."
         )
 
+    from pathlib import Path
+
     from agents.backends.extractive import is_sure, is_told
     from assistant.terminal.actions.undoing import in_shell
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line, unreachable_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.documents_named import naming
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
+    from assistant.turns.images import read_image
 
+    images = [read_image(Path(path)) for path in attached]
     write_out = printer()
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.stores.journal.user_id(call.user)
@@ -120,7 +129,13 @@ def command(
                 accepted.append(event)
 
         finished = assistant.turns.host.play(
-            user_id, session, message, watch=watch, material=material, timeout_seconds=call.timeout_seconds
+            user_id,
+            session,
+            message,
+            watch=watch,
+            material=material,
+            images=images,
+            timeout_seconds=call.timeout_seconds,
         )
         if call.as_json:
             cited = {source.number for source in finished.cited}

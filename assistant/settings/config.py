@@ -24,6 +24,8 @@ DEFAULT = "default"  # the origin of what nobody set
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
 _ORDERS = ("learned", "mixed", "classes")
 _BACKENDS = ("extractive", "openai", "llamacpp", "transformers", "vllm")
+_PROTOCOLS = ("auto", "chat", "responses")
+_IMAGES = ("auto", "yes", "no")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
 _OF_LOSSES = {
@@ -32,7 +34,7 @@ _OF_LOSSES = {
     "rank_weights": ("log", "reciprocal"),
     "hard_positives": ("mean", "best", "random"),
 }
-_OURS = frozenset(("messages", "model", "stream"))  # of a request
+_OURS = frozenset(("messages", "model", "stream", "input", "instructions"))  # of a request
 _WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
 _ADDRESSES = frozenset(("model.base_url", "store.url", "index.url"))
@@ -81,7 +83,8 @@ class ModelSettings:
 
     # quotes passages, asks a server, or runs a model on this machine
     backend: Literal["extractive", "openai", "llamacpp", "transformers", "vllm"] = "extractive"
-    base_url: str = ""  # of a server that speaks OpenAI's protocol, up to and with /v1
+    base_url: str = ""  # of a server that speaks one of OpenAI's protocols, up to and with /v1
+    protocol: Literal["auto", "chat", "responses"] = "auto"  # auto: chat, unless it has the other alone
     name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
     path: str = ""  # of the GGUF file that llama.cpp runs
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
@@ -90,6 +93,7 @@ class ModelSettings:
     retries: int = 4  # after the first try
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
+    images: Literal["auto", "yes", "no"] = "auto"  # whether it takes them; auto asks its server
     temperature: float = 0.2  # 0 always takes the likeliest word
     top_p: float = 1.0  # the share of likely words that are drawn from; a server's alone, as the next two
     seed: int = 0  # of what is drawn
@@ -137,6 +141,7 @@ class ModelSettings:
                 _is_web_address(self.base_url) if self.base_url else not asks_server,
                 address,
             ),
+            ("model.protocol", self.protocol, self.protocol in _PROTOCOLS, _one_of(_PROTOCOLS)),
             (
                 "model.name",
                 self.name,
@@ -165,6 +170,7 @@ class ModelSettings:
                 has_room,
                 f"0, or above model.max_tokens, which is {self.max_tokens}",
             ),
+            ("model.images", self.images, self.images in _IMAGES, _one_of(_IMAGES)),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
             ("model.price_sent", self.price_sent, 0 <= self.price_sent < 1e6, "0 or more"),
             ("model.price_written", self.price_written, 0 <= self.price_written < 1e6, "0 or more"),
@@ -503,6 +509,7 @@ class Settings:
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)  # further ones: [models.NAME]
+    personas: Mapping[str, str] = field(default_factory=dict)  # texts for /system, by name: [personas]
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
 
     def __post_init__(self) -> None:

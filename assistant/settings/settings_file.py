@@ -41,7 +41,7 @@ def load_settings(path: Path, *, environ: Mapping[str, str], explicit: bool) -> 
             raise WrongUsage(said, hint=_which(path))
     file = _SettingsFile(_shown_path(path.name), _parse(path, text), lines)
     sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
-    sections["models"] = file.models()
+    sections["models"], sections["personas"] = file.models(), file.personas()
     file.refuse_unknown_sections()
     if not file.problems:
         file.check_together(sections)
@@ -150,6 +150,18 @@ class _SettingsFile:
             for name, table in tables.items()
         }
 
+    def personas(self) -> dict[str, str]:
+        """The texts of [personas], each by its name."""
+        found = self._document.get("personas", {})
+        if not isinstance(found, dict):
+            self._complain(("personas",), f"personas is {_shown(found)}, but must be a section: [personas]")
+            return {}
+        for name, text in found.items():
+            if not isinstance(text, str) or not text.strip():
+                path = ("personas", name)
+                self._complain(path, f"{_dotted(path)} is {_shown(text)}, but must be text in quotes")
+        return found
+
     def section(self, name: str, kind: type[Any]) -> Any:
         """One section; what cannot be used is left at its default, as the problems are told anyway."""
         return self._section((name,), self._document.get(name, {}), kind, {})
@@ -202,7 +214,7 @@ class _SettingsFile:
     def refuse_unknown_sections(self) -> None:
         """Complains of everything at the top of the file that is no section."""
         for name in self._document:
-            if name not in SECTIONS and name != "models":
+            if name not in SECTIONS and name not in ("models", "personas"):
                 self._unknown((name,))
 
     def _bindings(self, found: object) -> dict[str, str]:

@@ -11,12 +11,13 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 from typing import Any, TypeVar
 
+from agents.base.chat_interfaces import Image
 from assistant.remembering.remembering import Remembering
 from assistant.turns.events import Accepted, Busy, Chosen, Event, Finished, NoWord, Wrote
 from assistant.turns.pipeline import TurnPipeline
@@ -82,6 +83,7 @@ class TurnHost:
         *,
         watch: Callable[[Event], None],
         material: str = "",
+        images: Sequence[Image] = (),
         timeout_seconds: float | None = None,
         instead_of: int | None = None,
         tries_again: bool = False,
@@ -99,6 +101,7 @@ class TurnHost:
                     message,
                     watch=watch,
                     material=material,
+                    images=images,
                     timeout_seconds=timeout_seconds,
                     instead_of=instead_of,
                     tries_again=tries_again,
@@ -122,23 +125,27 @@ class TurnHost:
         *,
         watch: Callable[[Event], None],
         material: str = "",
+        images: Sequence[Image] = (),
         timeout_seconds: float | None = None,
         instead_of: int | None = None,
         tries_again: bool = False,
     ) -> Finished:
         """One turn to its end, to be run on `loop`; each event is told to `watch`.
 
-        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
+        images: that go with the message. instead_of: the turn in whose place it comes, with that one's images
+        where none are given; it is kept, in a branch of its own.
         tries_again: a model that is busy is asked again, in a further turn, for as long as nobody stops that.
         Raises `OverTime` after `timeout_seconds` for one reply, with its part kept.
         """
         with self._known():
             tries = 0
+            if instead_of is not None and not images:
+                images = await self._pipeline.images_of(user_id, instead_of)
             while True:
                 silence, finished = _Silence(watch), None
                 sending.may_stop(False)  # until the message is durable
                 turn = self._pipeline.take(
-                    user_id, session_id, message, material=material, instead_of=instead_of
+                    user_id, session_id, message, material=material, images=images, instead_of=instead_of
                 )
                 try:
                     async with asyncio.timeout(timeout_seconds), aclosing(turn) as events:
@@ -190,6 +197,10 @@ class TurnHost:
             return "" if self.settle(timeout_seconds) else None
         except VouchError as error:  # the answer stands, and what was stated waits
             return error.message
+
+    def check_images(self) -> None:
+        """Raises `WrongUsage` unless the chat model is known to take images."""
+        self._run(self._pipeline.check_images())
 
     def ask_model(self, text: str) -> str:
         """The chat model's bare reply to a text: whether it can be reached at all."""

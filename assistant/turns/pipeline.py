@@ -14,12 +14,12 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
+from agents.base.chat_interfaces import CutAtLimit, Image, ReplyRequest, Thought, Tokens
 from agents.base.quoting_only import NOTHING_FOUND
 from agents.languages.message_sorting import MessageSorter
 from assistant.background.priority import AnswersFirst
@@ -27,6 +27,7 @@ from assistant.process.log import fields
 from assistant.search.searching import Searching
 from assistant.turns.documents_named import DocumentsCalled, documents_named
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
+from assistant.turns.images import images_again, noted
 from assistant.turns.knowledge_talk import KnowledgeTalk
 from assistant.turns.memory_talk import Finding, MemoryTalk
 from assistant.turns.turn_in_progress import TurnInProgress
@@ -110,6 +111,7 @@ class TurnPipeline:
         message: str,
         *,
         material: str = "",
+        images: Sequence[Image] = (),
         instead_of: int | None = None,
     ) -> AsyncGenerator[Event]:
         """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
@@ -121,6 +123,8 @@ class TurnPipeline:
             message, material = well_formed(message).strip(), well_formed(material)
             if not message:
                 raise WrongUsage("the message is empty")
+            if images:
+                await self.check_images()
             asked = await self._on_thread(documents_named, message, user_id, self._documents_called)
             accept = partial(
                 self._journal.accept,
@@ -129,20 +133,36 @@ class TurnPipeline:
                 message,
                 parts=self._cut(message),
                 material=material,
+                details=noted(images),
                 learns=self._learns and asked[1] is None,  # what asks of a document states nothing
                 instead_of=instead_of,
             )
             accepted = await asyncio.get_running_loop().run_in_executor(self._model_thread, accept)
-            answer = self._answer(user_id, accepted, message, asked, material)
+            answer = self._answer(user_id, accepted, message, asked, material, tuple(images))
             async with aclosing(answer) as events:
                 async for event in events:
                     yield event
 
+    async def check_images(self) -> None:
+        """Raises `WrongUsage` unless the model that answers is known to take images."""
+        await self._responder.check_images()
+
+    async def images_of(self, user_id: int, turn_id: int) -> tuple[Image, ...]:
+        """Those that went with a turn's message, read anew. Raises `NotFound` where one is gone."""
+        turn = await self._on_thread(self._journal.turn, user_id, turn_id)
+        return await self._on_thread(images_again, turn.details)
+
     async def _answer(
-        self, user_id: int, accepted: Kept, message: str, asked: tuple[str, list[int] | None], material: str
+        self,
+        user_id: int,
+        accepted: Kept,
+        message: str,
+        asked: tuple[str, list[int] | None],
+        material: str,
+        images: tuple[Image, ...],
     ) -> AsyncGenerator[Event]:
         """What follows a message that is kept. asked: as of `_way`."""
-        turn = TurnInProgress(accepted.turn_id)
+        turn = TurnInProgress(accepted.turn_id, images)
         try:
             yield Accepted(accepted.turn_id, accepted.session_id)
 
@@ -160,7 +180,8 @@ class TurnPipeline:
             turn.note("rerank", reranked=await self._on_thread(finding.rerank), state=finding.state)
 
             await way.responder.get_ready()
-            request = await self._on_thread(finding.prepare, way.responder)
+            responder = way.responder.beside_images(len(images)) if images else way.responder
+            request = replace(await self._on_thread(finding.prepare, responder), images=images)
             turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
             yield Chosen(request.sources, way.responder.model_name, request.left_out)
 

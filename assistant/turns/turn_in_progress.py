@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Source, Tokens
+from agents.base.chat_interfaces import CutAtLimit, DialogueState, Image, ReplyRequest, Source, Tokens
 from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
 from assistant.turns.conversation import noted
 from assistant.turns.events import Finished
+from assistant.turns.images import noted as noted_images
 from stores.base.errors import VouchError
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.summaries import GONE_TO
@@ -23,8 +24,9 @@ _EXPLAINED = 12  # candidates of which is kept what moved them: as many as are s
 class TurnInProgress:
     """A turn between its message and its end; each step notes what came of it."""
 
-    def __init__(self, turn_id: int) -> None:
-        self.turn_id = turn_id
+    def __init__(self, turn_id: int, images: Sequence[Image] = ()) -> None:
+        """images: that go with its message."""
+        self.turn_id, self._images = turn_id, images
         self.citations = Citations(())
         self._began = self._last = time.monotonic()
         self._milliseconds: dict[str, float] = {}
@@ -100,6 +102,7 @@ class TurnInProgress:
                 **_moved(reranked),
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
+                **noted_images(self._images),
                 **(noted(request.sources) if request and request.is_written else {}),
                 **({GONE_TO: request.gone_to} if request and request.gone_to else {}),
                 **({"sent_of": request.sent_of} if request and request.sent_of else {}),

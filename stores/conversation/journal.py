@@ -6,7 +6,7 @@ answer comes in a second transaction, with everything that explains it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,10 +189,11 @@ class Journal:
         *,
         parts: Sequence[str],
         material: str = "",
+        details: Mapping[str, Any] | None = None,
         learns: bool = False,
         instead_of: int | None = None,
     ) -> Accepted:
-        """Keeps a message for good. parts: the message cut into passages.
+        """Keeps a message for good. parts: the message cut into passages. details: what else is kept of it.
 
         learns: what it states is to be remembered, once the turn has ended; never in a private session.
         instead_of: the turn of this session in whose place it comes; that is kept, in a branch of its own.
@@ -208,6 +209,7 @@ class Journal:
                 user_id=user_id,
                 message=message,
                 material=material,
+                details=dict(details or {}),
                 accepted_at=now(),
                 parent_id=session.head_id if instead_of is None else _place_of(sql, session, instead_of),
             )

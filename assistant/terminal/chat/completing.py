@@ -94,7 +94,7 @@ class Completing(Surroundings):
                 return dict.fromkeys(sorted(self.app.available_themes), "")
             case "/copy":
                 return {"code": "its next block of code"}
-            case "/ingest":
+            case "/ingest" | "/attach":
                 return dict.fromkeys(_paths(argument), "")
             case "/docs":
                 return await self.desk.look(_documents)
@@ -102,6 +102,8 @@ class Completing(Surroundings):
                 return await self.desk.look(_titles)
             case "/kb":
                 return await self.desk.look(_bases)
+            case "/system":
+                return await self.desk.look(_personas)
             case "/model":
                 return await self.desk.look(_named_models)
         return {}
@@ -163,3 +165,7 @@ def _bases(assistant: Assistant, user_id: int) -> dict[str, str]:
 
 def _named_models(assistant: Assistant, _: int) -> dict[str, str]:
     return dict.fromkeys(assistant.given.settings.models, "")
+
+
+def _personas(assistant: Assistant, _: int) -> dict[str, str]:
+    return {f"@{name}": text for name, text in sorted(assistant.given.settings.personas.items())}

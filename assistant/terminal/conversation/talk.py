@@ -176,7 +176,8 @@ class Talk:
         view = await self._conversation.add(answer, before=self._first_waiting)
         desk, events, pace = self._desk, deque["Event"](), Pace()
         async with desk.behind_the_others() as let_others_on:
-            host = desk.host
+            host, images = desk.host, desk.attached
+            images_sent = partial(desk.images_sent, images)
             with host.announced(reply):
                 played = host.playing(
                     reply,
@@ -184,6 +185,7 @@ class Talk:
                     self.session_id,
                     sent.text[1:] if sent.text.startswith("//") else sent.text,
                     watch=events.append,
+                    images=images,
                     timeout_seconds=desk.timeout_seconds,
                     instead_of=sent.instead_of,
                     tries_again=True,
@@ -191,7 +193,7 @@ class Talk:
                 playing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(played, host.loop))
                 while not playing.done():
                     await asyncio.wait([playing], timeout=pace.wait_seconds)
-                    self._tell(events, view, pace, let_others_on)
+                    self._tell(events, view, pace, let_others_on, images_sent)
         sent.turn_id = answer.turn_id = self._turn_id
         failed: VouchError | None = None
         try:
@@ -220,7 +222,12 @@ class Talk:
         self._hears.turn_ended(answer)
 
     def _tell(
-        self, events: deque[Event], view: MessageView, pace: Pace, let_others_on: Callable[[], None]
+        self,
+        events: deque[Event],
+        view: MessageView,
+        pace: Pace,
+        let_others_on: Callable[[], None],
+        images_sent: Callable[[], None],
     ) -> None:
         """Shows what has come of the reply since this was last called."""
         from assistant.turns.events import Accepted, Busy, NoWord, Thinks, Wrote
@@ -230,6 +237,7 @@ class Talk:
             event = events.popleft()
             if isinstance(event, Accepted):
                 self._turn_id = event.turn_id
+                images_sent()
             elif isinstance(event, Wrote):
                 has_text, piece = True, piece + event.text
             elif isinstance(event, Thinks):

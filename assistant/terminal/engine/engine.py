@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from assistant.terminal.input.commands import OF_BOTH
 from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
+    from agents.base.chat_interfaces import Image
     from assistant.terminal.actions.written_here import Written
     from assistant.terminal.engine.slash_commands import SlashCommands
     from assistant.turns.host import TurnHost
@@ -256,6 +257,16 @@ class Desk:
     def host(self) -> TurnHost:
         """Plays the turns."""
         return self._known_assistant.turns.host
+
+    @property
+    def attached(self) -> tuple[Image, ...]:
+        """Images that go with the next message."""
+        return tuple(self._commands.attached) if self._commands is not None else ()
+
+    def images_sent(self, images: Collection[Image]) -> None:
+        """These went with a message that is kept: they go with no other."""
+        if self._commands is not None:
+            self._commands.images_sent(images)
 
     def behind_the_others(self) -> AbstractAsyncContextManager[Callable[[], None]]:
         """While a turn is played: behind what was sent before, and before what is sent meanwhile.

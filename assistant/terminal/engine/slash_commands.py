@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,7 @@ from stores.base.one_line import one_line, short
 from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
+    from agents.base.chat_interfaces import Image
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.database.tables import Turn
@@ -78,6 +79,7 @@ class SlashCommands:
         self._here = WrittenHere()
         self._told_to_stay: tuple[int, ...] = ()  # passages of a message, which undo has told of
         self.wait = Wait()
+        self.attached: list[Image] = []  # that go with the next message
 
     def run(self, line: str) -> Iterator[str]:
         """Carries out a line that opens with a slash; yields what is said of it, line by line."""
@@ -190,6 +192,10 @@ class SlashCommands:
     def note_written(self, written: Written | Learned) -> None:
         """A write of the session that is on, which no turn names, and which undo is to find."""
         self._here.note(self.session_id, written)
+
+    def images_sent(self, images: Collection[Image]) -> None:
+        """These went with a message that is kept: they go with no other."""
+        self.attached = [image for image in self.attached if image not in images]
 
     def begin_session(self) -> None:
         """Opens one where none is on yet; what was written before goes on in it."""
@@ -313,6 +319,23 @@ class SlashCommands:
         if newest != before:
             self.note_written(Written(f"ingested {path}", newest))
 
+    def _attach(self, path: str) -> Iterator[str]:
+        from pathlib import Path
+
+        from assistant.turns.images import read_image
+
+        if path == "off":
+            self.attached.clear()
+        elif path:
+            self._assistant.turns.host.check_images()
+            self.attached.append(read_image(Path(path)))
+        names = ", ".join(one_line(Path(image.path).name) for image in self.attached)
+        yield (
+            f"With your next message goes {names}. /attach off takes it back."
+            if names
+            else "No image goes with your next message. /attach PATH adds one: png, jpeg, webp or gif."
+        )
+
     def _newest_receipt(self) -> int | None:
         newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)
         return newest[0].id if newest else None
@@ -359,14 +382,25 @@ class SlashCommands:
     def _system(self, text: str) -> Iterator[str]:
         stores = self._assistant.stores
         if text:
+            own = self._persona(text[1:]) if text[0] == "@" else {"off": "", "back": None}.get(text, text)
             self.begin_session()
-            own = {"off": "", "back": None}.get(text, text)
             stores.sessions.instruct(self._user_id, self.session_id, own)
         own = stores.sessions.system(self._user_id, self.session_id) if self.session_id else None
         asked = one_line(self._assistant.given.settings.answer.system if own is None else own)
         yield f"Of all answers here is asked: {asked}" if asked else "Nothing is asked of all answers."
+        if not text and (personas := self._assistant.given.settings.personas):
+            yield f"Personas: {one_line(', '.join(f'@{name}' for name in personas))}."
         if quotes_only(self._assistant.turns.pipeline.model_name):
             yield "The built-in model quotes: it cannot follow that."
+
+    def _persona(self, name: str) -> str:
+        """What the settings ask under this name. Raises `NotFound`."""
+        personas = self._assistant.given.settings.personas
+        if name in personas:
+            return personas[name]
+        there_are = f"There are: {one_line(', '.join(personas))}." if personas else "There is none so far."
+        hint = f"{there_are} [personas] in settings.toml holds them."
+        raise NotFound(f"there is no persona {one_line(name)}", hint=hint)
 
     def _plain(self, _rest: str) -> Iterator[str]:
         if self._has_screen:

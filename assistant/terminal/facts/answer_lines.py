@@ -77,6 +77,12 @@ def in_place_of(turn: Turn) -> str:
     return one_line(f"{failed['model']}: {failed['failure']}") if failed else ""
 
 
+def image_names(turn: Turn) -> str:
+    """The files of the images that went with a message; mostly none."""
+    paths = [kept["path"] for kept in turn.details.get("images", ())]
+    return one_line(", ".join(path.rpartition("/")[2] for path in paths if path))
+
+
 def tokens_line(assistant: Assistant, turns: Sequence[Turn]) -> str:
     """What a server counted of turns, and what that costs by the settings."""
     counted = [turn.details.get("tokens") or {"sent": 0, "written": 0} for turn in turns]
@@ -112,6 +118,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if turn.standalone not in ("", turn.message):
         yield f"Searched as: {one_line(turn.standalone)}"
     yield f"Answered by {writer_of(turn)}: {turn.state}"
+    if images := image_names(turn):
+        yield f"With the message went {images}"
     if instead := in_place_of(turn):
         yield f"In place of {instead}"
     if turn.details.get("tokens"):

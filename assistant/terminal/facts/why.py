@@ -64,6 +64,7 @@ class WhyFacts:
     searched_by: str  # the encoder and the judge; empty where nothing was searched
     trained: str  # what else of it a round of training made; empty where none did
     model: str
+    images: str  # the files of those that went with the message; mostly empty
     in_place_of: str  # the model that could not be reached, and why; mostly empty
     state: str
     invented: str  # how many citations stand for no passage, and which; empty where none does
@@ -78,6 +79,7 @@ class WhyFacts:
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
     from assistant.terminal.facts.answer_lines import (
+        image_names,
         in_place_of,
         invented_line,
         over_line,
@@ -106,6 +108,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         searched_by=_searched_by(assistant, user_id, turn_id),
         trained=trained_line(assistant, user_id, turn),
         model=writer_of(turn),
+        images=image_names(turn),
         in_place_of=in_place_of(turn),
         state=turn.state,
         invented=invented_line(turn.details.get("invented_citations", [])),

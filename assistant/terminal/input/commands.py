@@ -58,6 +58,7 @@ COMMANDS = (
     Command("/share", "ID", "offer a memory of yours to every user, through the check"),
     Command("/privacy", "", "what is kept about you, who can read it, what left this machine"),
     Command("/ingest", "PATH", "read a document into your own memory"),
+    Command("/attach", "[PATH]", "an image that goes with your next message; off: none"),
     Command(
         "/docs", "[WORDS]", "the documents that were read, by words of their names; @NAME asks only that one"
     ),
@@ -69,7 +70,9 @@ COMMANDS = (
     Command("/model", "[NAME]", "the chat model that answers here, or another one in its place"),
     Command("/kb", "[NAME]", "talk over a knowledge base here; off: no more"),
     Command(
-        "/system", "[TEXT]", "asked of all answers of a chat model here; off: nothing, back: the settings'"
+        "/system",
+        "[TEXT or @NAME]",
+        "asked of all answers of a chat model here; @NAME: a persona, off: nothing, back: the settings'",
     ),
     Command("/plain", "", "continue this session in plain mode"),
     Command("/export", "[PATH]", "write this session to a new file, Markdown or .json"),

@@ -17,7 +17,7 @@ from assistant.terminal.facts.answer_lines import (
     unreachable_line,
 )
 from assistant.terminal.plain.commands import PlainCommands
-from assistant.turns.events import Busy, Chosen, Event, Finished, NoWord, Searched, Thinks, Wrote
+from assistant.turns.events import Accepted, Busy, Chosen, Event, Finished, NoWord, Searched, Thinks, Wrote
 from assistant.turns.notices import Notices
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
@@ -182,13 +182,21 @@ class PlainChat:
         self.failure = None
         reply = PlainReply(self._say, tells_waits=not self._echoes)
         commands = self._commands
+        images = tuple(commands.attached)
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Accepted):
+                commands.images_sent(images)
+            reply.watch(event)
+
         try:
             commands.begin_session()
             finished = self._assistant.turns.host.play(
                 self._user_id,
                 commands.session_id,
                 message,
-                watch=reply.watch,
+                watch=watch,
+                images=images,
                 timeout_seconds=self._timeout_seconds,
                 instead_of=instead_of,
                 tries_again=not self._echoes,

@@ -205,6 +205,8 @@ def _how(facts: WhyFacts) -> list[str]:
     if facts.searched:
         lines.append(f"Query      {facts.searched}")
     lines.append(f"Answered   by {facts.model} · {facts.state}")
+    if facts.images:
+        lines.append(f"           with the message went {facts.images}")
     if facts.in_place_of:
         lines.append(f"           in place of {facts.in_place_of}")
     if facts.invented:

@@ -417,7 +417,7 @@ class Models:
     @property
     def chat_judge(self) -> Judge:
         """The server's model that writes the replies, as a judge."""
-        from agents.backends.openai_chat import OpenAIChat
+        from agents.backends.openai.chat import OpenAIChat
         from agents.retrieval.chat_judge import ChatJudge
 
         model = self.model_in_use
@@ -456,8 +456,9 @@ class Models:
     def chat_model_of(self, model: ModelSettings) -> ChatModel:
         """The model that these settings name; made anew."""
         if model.backend == "openai":
-            from agents.backends.openai_chat import OpenAIChat, is_on_this_machine
-            from agents.backends.openai_habits import KnownHabits
+            from agents.backends.openai.chat import OpenAIChat
+            from agents.backends.openai.client import is_on_this_machine
+            from agents.backends.openai.habits import KnownHabits
 
             if self.given.offline and not is_on_this_machine(model.base_url):
                 raise ModelUnreachable(
@@ -468,6 +469,8 @@ class Models:
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
+                protocol=model.protocol,
+                images={"yes": True, "no": False}.get(model.images),
                 api_key=self._key_for(model),
                 timeout_seconds=model.timeout_seconds,
                 first_word_seconds=max(model.first_word_seconds, model.timeout_seconds),
@@ -568,7 +571,7 @@ class Models:
             return []
         import asyncio
 
-        from agents.backends.openai_chat import OpenAIChat
+        from agents.backends.openai.chat import OpenAIChat
 
         chat = self.chat_model_of(self.given.settings.model)
         assert isinstance(chat, OpenAIChat), "it asks a server"

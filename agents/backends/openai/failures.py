@@ -9,11 +9,12 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING
 
-from agents.backends.openai_habits import Habits
-from agents.backends.structured_replies import in_short
+from agents.backends.openai.habits import Habits
+from agents.prompts.structured_replies import in_short
 from stores.base.errors import (
     ContextTooLong,
     ModelBusy,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import openai
 
 _MODELS_LISTED = 5
+_ONLY_IN = "v1/responses"  # in what OpenAI says of a model that does no chat completions
 FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds until a server is asked again that does not say when
 _LONGEST_ASKED = 60.0  # seconds that a server may ask to wait for
 _RECONNECTED = 1  # further tries of a server that is not there
@@ -87,7 +89,11 @@ class ServerFailures:
     def adapted(self, error: openai.APIStatusError, habits: Habits, sent: Collection[str]) -> Habits | None:
         """How the request may be put instead; see `Habits.adapted`."""
         words = self._server_words(error)
-        return None if _is_too_long(error, words) else habits.adapted(words, error.param or "", sent)
+        if _is_too_long(error, words):
+            return None
+        if _ONLY_IN in words and habits.protocol == "chat":
+            return replace(habits, protocol="responses")
+        return habits.adapted(words, error.param or "", sent) if error.status_code != 404 else None
 
     async def _explained_status(self, error: openai.APIStatusError) -> ModelError:
         status, words = error.status_code, self._server_words(error)
@@ -109,9 +115,10 @@ class ServerFailures:
                 hint="Set VOUCH_API_KEY to a key that may, or choose another model.",
             )
         if status == 404 or error.code == "model_not_found":
-            return UnknownModel(
-                f"{self._server} has no model {self._model!r}: {words}", hint=await self._models_hint()
-            )
+            hint = await self._models_hint()
+            if error.request.url.path.endswith("/responses"):
+                hint += ' Where the server has no /responses, set model.protocol to "chat".'
+            return UnknownModel(f"{self._server} has no model {self._model!r}: {words}", hint=hint)
         if status in (408, 409, 429) or status >= 500:
             seconds = _retry_after_seconds(error.response.headers)
             return ModelBusy(

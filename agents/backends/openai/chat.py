@@ -1,7 +1,7 @@
 """A chat model behind any server that speaks OpenAI's protocol: OpenAI, vLLM, Ollama, llama.cpp.
 
     request -> retries, until the first piece -> pieces -> the model's own word that it was done
-    refused for a parameter -> asked again without it (openai_habits.py)
+    refused for a parameter -> asked again without it (habits.py)
 
 Beyond that protocol, a vLLM server is asked for the log-probabilities of a given reply, and any server
 for the length of the model's context, which some tell in their list of models. The `openai` client
@@ -18,17 +18,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import proxy_bypass
 
-from agents.backends.openai_failures import ServerFailures, context_length, wait_before
-from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
-from agents.backends.openai_wire import (
-    ListedModel,
+from agents.backends.openai.client import is_on_this_machine, make_client
+from agents.backends.openai.failures import ServerFailures, context_length, wait_before
+from agents.backends.openai.habits import MOST_ADAPTED, Habits, KnownHabits
+from agents.backends.openai.responses import completion, renamed
+from agents.backends.openai.responses import request as responses_request
+from agents.backends.openai.server import ListedModel, told_images, told_length
+from agents.backends.openai.wire import (
     as_sent,
-    client_class,
     counted_tokens,
     first_choice,
     read_chunk,
@@ -37,52 +36,33 @@ from agents.backends.openai_wire import (
     read_score,
     split_credentials,
     told_error,
-    told_length,
     well_formed,
-)
-from agents.backends.structured_replies import (
-    check_choices,
-    choice_schema,
-    fitting_reply,
-    with_instructions,
 )
 from agents.base.chat_interfaces import (
     ChatMessage,
     ContinuationScore,
     CutAtLimit,
+    Image,
     Piece,
     ReplyRequest,
     Tokens,
 )
 from agents.base.token_budget import estimated_tokens
-from stores.base.errors import (
-    BackendMissing,
-    ContextTooLong,
-    MalformedReply,
-    ModelRefused,
-    ModelUnreachable,
-    UnknownModel,
-    WrongKey,
-)
+from agents.prompts.structured_replies import check_choices, choice_schema, fitting_reply, with_instructions
+from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, UnknownModel
 from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
+    from openai.types.chat import ChatCompletionMessageParam
 
 _Chunk = TypeVar("_Chunk")
-_ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
-    f"X-Stainless-{part}"
-    for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
-)
-_NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
 _USUAL_HERE, _USUAL_ELSEWHERE = 8_192, 32_768  # tokens, assumed where neither settings nor server say
 _TELLING = 0.05  # by which the share of tokens has to differ to be written down anew
 _STRUCTURED = 4_096  # tokens of a reply that nobody reads while it is written, at most
 _NEARLY_ALL = 0.9  # of the context, from where on a server's count tells nothing of a text
 _READY_SECONDS = 1.0  # that a first reply waits for the length of the context
-_CORRECT_PROXY = "Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY."
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 
 
@@ -99,6 +79,9 @@ class OpenAIChat:
     parameters: further ones of a request, by the protocol's names, such as top_p.
     headers: further ones of each request.
     habits: what servers refused before; None learns it anew.
+    protocol: "chat", "responses", or "auto", which is "chat" until the server says that the model
+        has responses alone.
+    images: whether the model takes them; None: as the server tells.
     counts_tokens: asks the server to count those of streamed replies, too.
     Belongs to the event loop of its first request.
     """
@@ -119,6 +102,8 @@ class OpenAIChat:
         headers: Mapping[str, str] | None = None,
         habits: KnownHabits | None = None,
         counts_tokens: bool = False,
+        protocol: str = "auto",
+        images: bool | None = None,
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -140,7 +125,8 @@ class OpenAIChat:
             first_word_seconds=first_word_seconds,
             models=self._models,
         )
-        self._counts = counts_tokens
+        self._counts, self._protocol = counts_tokens, protocol
+        self._images = images
         self.used = Tokens()  # since it was made, as far as the server tells
         self._client: openai.AsyncOpenAI | None = None
         self._known_habits = habits or KnownHabits(None)
@@ -183,6 +169,13 @@ class OpenAIChat:
         names = (getattr(model, "id", None) for model in await self._models())
         return [name for name in names if isinstance(name, str) and name]
 
+    async def takes_images(self) -> bool | None:
+        """Whether the model takes images, by the settings or its server; None where neither says."""
+        if self._images is not None:
+            return self._images
+        listed = await self._listed_model()
+        return await told_images(await self._asking_beside(), self._root, self._model, listed)
+
     async def aclose(self) -> None:
         looking_up, self._in_background = self._in_background, None
         if looking_up is not None:
@@ -199,7 +192,7 @@ class OpenAIChat:
         import openai
 
         try:
-            chunks = await self._adapting(client, request.messages, {"stream": True})
+            chunks = await self._adapting(client, request.messages, {"stream": True}, request.images)
         except openai.APIError as error:
             explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
@@ -222,7 +215,8 @@ class OpenAIChat:
             if finish is not None:
                 used = counted_tokens(chunk) or await read_last_words(chunks)
                 self.used += used
-                self._learn_share(request.messages, used.sent)
+                if not request.images:  # whose tokens no text tells
+                    self._learn_share(request.messages, used.sent)
         self._failures.check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
@@ -251,11 +245,18 @@ class OpenAIChat:
         """Keeps how long the context is. told: by a refusal; 0: the server is asked."""
         if not told:
             listed = await self._listed_model()
-            client = (await self._connected()).with_options(max_retries=0, timeout=_LISTING_SECONDS)
-            root = self._base_url.rstrip("/").removesuffix("/v1")
-            told = await told_length(client, root, self._model, listed)
+            told = await told_length(await self._asking_beside(), self._root, self._model, listed)
         if told and told != self._current_habits().context_tokens:
             self._learn(replace(self._current_habits(), context_tokens=told))
+
+    async def _asking_beside(self) -> openai.AsyncOpenAI:
+        """The client for what is a courtesy: it waits for no answer for long."""
+        return (await self._connected()).with_options(max_retries=0, timeout=_LISTING_SECONDS)
+
+    @property
+    def _root(self) -> str:
+        """The server's address without /v1."""
+        return self._base_url.rstrip("/").removesuffix("/v1")
 
     def _learn_share(self, messages: Sequence[ChatMessage], sent: int) -> None:
         """Keeps which share of the estimate the server counted."""
@@ -285,7 +286,7 @@ class OpenAIChat:
         A vLLM server holds the model to the choices themselves, any other to a JSON object that names one.
         """
         check_choices(choices)
-        if not (await self._listed_model()).is_vllm:
+        if not (await self._listed_model()).is_vllm or self._current_habits().protocol == "responses":
             return str((await self.structured(messages, choice_schema(choices)))["choice"])
         client = await self._connected()
         import openai
@@ -340,8 +341,9 @@ class OpenAIChat:
 
     async def _tokenized(self, client: openai.AsyncOpenAI, text: Mapping[str, object]) -> list[int]:
         """The server's own tokens of messages or a text. Raises ValueError where it answers otherwise."""
-        root = self._base_url.rstrip("/").removesuffix("/v1")
-        answer = await client.post(f"{root}/tokenize", cast_to=object, body={"model": self._model, **text})
+        answer = await client.post(
+            f"{self._root}/tokenize", cast_to=object, body={"model": self._model, **text}
+        )
         ids = answer.get("tokens") if isinstance(answer, dict) else None
         if not isinstance(ids, list) or not ids or not all(isinstance(token, int) for token in ids):
             raise ValueError("no tokens")
@@ -416,7 +418,11 @@ class OpenAIChat:
         return words
 
     async def _adapting(
-        self, client: openai.AsyncOpenAI, messages: Sequence[ChatMessage], more: Mapping[str, object]
+        self,
+        client: openai.AsyncOpenAI,
+        messages: Sequence[ChatMessage],
+        more: Mapping[str, object],
+        images: Sequence[Image] = (),
     ) -> Any:
         """What the client returns; put otherwise and asked again where the server refuses a parameter.
 
@@ -433,24 +439,25 @@ class OpenAIChat:
                 "stream_options": counting,
                 **self._parameters,
             }
-            set_by_user = {
-                name: value
-                for name, value in asked_for.items()
-                if value is not None and name not in habits.left_out
-            }
+            set_by_user = {name: value for name, value in asked_for.items() if value is not None}
+            if habits.protocol == "responses":
+                set_by_user = renamed(set_by_user)
+            set_by_user = {n: value for n, value in set_by_user.items() if n not in habits.left_out}
             try:
                 answer = await self._trying_again(
                     partial(
-                        client.chat.completions.create,
-                        model=self._model,
-                        messages=as_sent(messages, instructions=habits.instructions),
-                        stream=bool(more.get("stream")),
-                        extra_body={**set_by_user, **{n: v for n, v in more.items() if n != "stream"}},
+                        self._post,
+                        client,
+                        habits,
+                        as_sent(messages, instructions=habits.instructions, images=images),
+                        set_by_user,
+                        more,
                     )
                 )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            except (openai.BadRequestError, openai.NotFoundError, openai.UnprocessableEntityError) as error:
                 adapted = self._failures.adapted(error, habits, set_by_user)
-                if adapted is None or number == MOST_ADAPTED - 1:
+                is_other = adapted is not None and adapted.protocol != habits.protocol
+                if adapted is None or number == MOST_ADAPTED - 1 or (is_other and self._protocol != "auto"):
                     raise
                 self._habits = adapted
             else:
@@ -458,6 +465,33 @@ class OpenAIChat:
                     self._learn(habits)
                 return answer
         raise AssertionError("the last try returns or raises")
+
+    async def _post(
+        self,
+        client: openai.AsyncOpenAI,
+        habits: Habits,
+        sent: list[ChatCompletionMessageParam],
+        parameters: Mapping[str, object],
+        more: Mapping[str, object],
+    ) -> Any:
+        """One request, as the protocol has it, and the answer as one to a chat completion."""
+        from openai import AsyncStream
+        from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+        is_stream = bool(more.get("stream"))
+        others = {name: value for name, value in more.items() if name != "stream"}
+        if habits.protocol == "chat":
+            return await client.chat.completions.create(
+                model=self._model, messages=sent, stream=is_stream, extra_body={**parameters, **others}
+            )
+        body = responses_request(self._model, sent, {**parameters, **renamed(others)}, stream=is_stream)
+        if is_stream:
+            chunks = AsyncStream[ChatCompletionChunk]
+            return await client.post(
+                "/responses", cast_to=ChatCompletionChunk, body=body, stream=True, stream_cls=chunks
+            )
+        whole = await client.post("/responses", cast_to=object, body=body)
+        return ChatCompletion.construct(**completion(whole if isinstance(whole, Mapping) else {}))
 
     async def _trying_again(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         """What one request returns, after pauses where it is of use to send it once more."""
@@ -481,92 +515,30 @@ class OpenAIChat:
 
     def _current_habits(self) -> Habits:
         if self._habits is None:
-            self._habits = self._known_habits.of(self._server, self._model)
+            known = self._known_habits.of(self._server, self._model)
+            self._habits = known if self._protocol == "auto" else replace(known, protocol=self._protocol)
         return self._habits
 
     def _learn(self, habits: Habits) -> None:
         self._habits = habits
         self._kept_share = habits.tokens_share
+        if self._protocol != "auto":  # which was set, and not learned
+            habits = replace(habits, protocol="chat")
         self._known_habits.learn(self._server, self._model, habits)
 
     async def _connected(self) -> openai.AsyncOpenAI:
         """The client, made when first needed, beside the event loop: its imports take a second."""
         if self._client is None:
-            client = await asyncio.to_thread(self._make_client)
+            client = await asyncio.to_thread(
+                make_client,
+                self._base_url,
+                server=self._server,
+                api_key=self._api_key,
+                headers=self._headers,
+                connect_seconds=self._timeout_seconds,
+                read_seconds=self._first_word_seconds,
+                pruned=self._failures.pruned,
+            )
             if self._client is None:  # else another request was faster
                 self._client = client
         return self._client
-
-    def _make_client(self) -> openai.AsyncOpenAI:
-        """A client that knows this server and key, and none from the environment."""
-        if not (self._api_key.isascii() and self._api_key.isprintable()):
-            raise WrongKey(
-                f"The key for {self._server} has a character that no header can carry",
-                hint="Copy the key again into VOUCH_API_KEY, without quotation marks or line breaks.",
-            )
-        import httpx2
-        import openai
-
-        try:
-            client = client_class()(
-                base_url=self._base_url,
-                api_key=self._api_key or _NO_KEY,
-                timeout=httpx2.Timeout(self._first_word_seconds, connect=self._timeout_seconds),
-                max_retries=0,
-                default_headers={**dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit), **self._headers},  # type: ignore[arg-type]
-                http_client=_http_client(self._base_url),
-            )
-        except ImportError as error:
-            raise BackendMissing(
-                f"The proxy of the environment needs a package: {self._failures.pruned(str(error))}",
-                hint="Install socksio, or name the server in NO_PROXY.",
-            ) from None
-        except httpx2.InvalidURL as error:
-            if _is_readable(self._base_url):  # without the library's words: they may hold part of a password
-                raise ModelUnreachable(
-                    "The proxy of the environment cannot be used: its address is none",
-                    hint=_CORRECT_PROXY,
-                ) from None
-            raise ModelUnreachable(
-                f"{self._server} is no address of a server: {self._failures.pruned(str(error))}",
-                hint="Correct base_url: it looks like http://127.0.0.1:8000/v1.",
-            ) from None
-        except ValueError as error:
-            raise ModelUnreachable(
-                f"The proxy of the environment cannot be used: {self._failures.pruned(str(error))}",
-                hint=_CORRECT_PROXY,
-            ) from None
-        client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
-        _ = client.chat.completions  # imported on first use: 60 ms
-        return client
-
-
-def is_on_this_machine(base_url: str) -> bool:
-    """Whether an address leads to a server of this machine."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # another name
-        return False
-
-
-def _is_readable(url: str) -> bool:
-    import httpx2
-
-    try:
-        httpx2.URL(url)
-    except httpx2.InvalidURL:
-        return False
-    return True
-
-
-def _http_client(base_url: str) -> httpx2.AsyncClient:
-    """As the client library makes it; of a server that NO_PROXY names, no proxy is even looked at."""
-    import httpx2
-    import openai
-
-    if not proxy_bypass(urlsplit(base_url).hostname or ""):
-        return openai.DefaultAsyncHttpxClient()
-    return openai.DefaultAsyncHttpxClient(
-        transport=httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS)
-    )

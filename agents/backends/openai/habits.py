@@ -17,6 +17,7 @@ from pathlib import Path
 
 MOST_ADAPTED = 6  # times that one request is put anew
 
+PROTOCOLS = ("chat", "responses")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _MOST_BYTES = 1_000_000  # of the file
 _MOST_TOKENS = 100_000_000
@@ -31,6 +32,7 @@ class Habits:
 
     left_out: tuple[str, ...] = ()
     limit: str = "max_tokens"  # how the length of a reply is called
+    protocol: str = "chat"  # or "responses", where the server says that the model has only that
     instructions: str = "system"  # the role that they have; "user": they stand before the first message
     context_tokens: int = 0  # that it can read and write at once; 0: not known
     tokens_share: float = 1.0  # of the tokens that `estimated_tokens` gives, those that it counts
@@ -79,7 +81,8 @@ class KnownHabits:
         with suppress(TypeError, ValueError):
             known = Habits(**found) if isinstance(found, dict) else Habits()
             is_text = all(isinstance(name, str) for name in known.left_out)
-            is_known = known.limit in _LIMITS and known.instructions in ("system", "developer", "user")
+            is_known = known.limit in _LIMITS and known.protocol in PROTOCOLS
+            is_known = is_known and known.instructions in ("system", "developer", "user")
             is_length = isinstance(known.context_tokens, int) and 0 <= known.context_tokens < _MOST_TOKENS
             if is_text and is_known and is_length and _LEAST_SHARE <= known.tokens_share <= _MOST_SHARE:
                 return replace(known, left_out=tuple(known.left_out))
