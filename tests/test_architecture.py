@@ -25,8 +25,8 @@ MOST_LINES = {
     "assistant/learning": 8190,  # 1,260 more: the same; a vote where nobody rated
     "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
     "training": 6220,  # 260 more: which of what was found is sent
-    "experiments": 5290,  # 2,260 more: adapters for collections, FlowRAG as printed, beside others
-    "benchmarks": 14920,  # 470 more: what a chat model is sent; what collections that learn cost
+    "experiments": 5420,  # 2,390 more: adapters for collections, FlowRAG as printed, beside others
+    "benchmarks": 15070,  # 620 more: what a chat model is sent; what collections that learn cost
     "tests": 68000,  # 1,780 more: conversations as they are sent, documents that hide text, odd servers
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
