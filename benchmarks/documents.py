@@ -78,7 +78,7 @@ def main() -> None:
         assistant = Assistant(settings, find_locations(home))
         try:
             user = assistant.stores.journal.user_id("ann")
-            _read(assistant, user, Path(folder) / "documents", part)
+            read_part(assistant, user, Path(folder) / "documents", part)
             if told.unasked:
                 _report_unasked(assistant, user, part)
                 return
@@ -152,7 +152,8 @@ def _report_times(assistant: Assistant, user: int, questions: Sequence[str]) -> 
         print(f"{name}: p50 {statistics.median(times):.0f} ms, p95 {longest:.0f} ms")
 
 
-def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:
+def read_part(assistant: Assistant, user: int, folder: Path, part: str) -> None:
+    """Reads the documents of a part, written into a new folder, and the manual."""
     files = [*written(part, folder), *sorted((ROOT / "docs" / "manual").glob("*.md"))]
     read = (document for file in files for document in read_documents(file))
     documents = (document for document in read if not isinstance(document, UnreadableDocument))

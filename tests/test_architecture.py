@@ -20,14 +20,14 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 19280,  # 350 more: sources of earlier turns, what always holds, summaries; a moved document
     "agents": 16170,  # 370 more: the protocol of responses, images; a claim in another order
-    "assistant": 45320,  # 520 more: images that go with a message, personas; a menu above the prompt
+    "assistant": 45340,  # 520 more: images that go with a message, personas; a menu above the prompt
     "assistant/terminal": 15700,  # 360 more: a menu above the prompt; /attach, personas
     "assistant/learning": 8190,  # 1,260 more: the same; a vote where nobody rated
     "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
     "training": 6220,  # 260 more: which of what was found is sent
-    "experiments": 5290,  # 2,260 more: adapters for collections, FlowRAG as printed, beside others
-    "benchmarks": 14920,  # 470 more: what a chat model is sent; what collections that learn cost
-    "tests": 68680,  # 720 more: the protocol of responses, images, personas, the menu
+    "experiments": 5420,  # 130 more: what a month gains in answers
+    "benchmarks": 15080,  # 160 more: what a round costs; opposites of what documents say
+    "tests": 68800,  # 720 more: the protocol of responses, images, personas, the menu
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

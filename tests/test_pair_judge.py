@@ -6,23 +6,31 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 import torch
 from test_cross_encoder import PASSAGES, QUESTION, REPOSITORY
 from test_judge_recipe import FAST, in_process, made, options, rows, same
-from test_relevance_recipe import ASKED, SAID, Pier, trained_in_use
+from test_judge_votes import Says
+from test_relevance_recipe import ASKED, SAID, Pier, lesson, trained_in_use
 
 from agents.models.networks.judge_model import JudgeDescription, JudgeModel, asked, base_version, table
 from agents.models.networks.pair_model import PairModel
 from assistant.learning import training_process
+from assistant.learning.held_out.judge_probes import JudgeProbes
+from assistant.learning.recipe import Parts
 from assistant.learning.recipes.from_shipped import SERVED
 from assistant.learning.recipes.judge.from_use import DPO, SFT, Adapters
+from assistant.learning.recipes.judge.recipe import heard_of
+from assistant.learning.recipes.judge.votes import Votes
 from assistant.learning.recipes.run import SETTINGS
-from assistant.settings.config import RerankingSettings, Settings
+from assistant.settings.config import InvalidSetting, LearningSettings, RerankingSettings, Settings
+from assistant.wiring.parts.models import Models
 from stores.base.errors import UnknownModel
 
 SHORT = [place for place, text in enumerate(PASSAGES) if len(text) < 60]
@@ -149,3 +157,60 @@ def test_a_round_of_the_chat_changes_what_it_puts_first(
         assert trained_in_use(assistant) == {"judge": ended.version}
         assistant.learning.step_back("judge")
         assert assistant.models.judge_model.name == base_version(sources / "bert")
+
+
+def voting(folder: Path, base: Path, voter: Path, *, turns: int = 0) -> Pier:
+    reranking = RerankingSettings(judge="trained", judge_model=str(base), judge_share=1.0)
+    learning = LearningSettings(judge_votes=True, vote_model=str(voter))
+    return Pier(folder, turns=turns, settings=Settings(reranking=reranking, learning=learning))
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_a_second_model_votes_once_on_each_passage_where_the_first_is_in_doubt(
+    tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch, is_heard: bool
+) -> None:
+    monkeypatch.setattr(Models, "reader_judge", Says(None))
+    if is_heard:  # else its probes say what it is worth, which is nothing
+        monkeypatch.setattr(JudgeProbes, "trusted", lambda self, judge: judge)
+    with closing(voting(tmp_path, sources / "bert", sources / "xlmr").assistant) as assistant:
+        judges = heard_of(cast(Parts, assistant))
+    assert [judge.name for judge in judges] == ["says", base_version(sources / "xlmr")]
+    asked_of: list[str] = []
+    scores = JudgeModel.scores
+
+    def counted(self: JudgeModel, question: str, passages: Sequence[str]) -> list[float]:
+        asked_of.extend(passages)
+        return scores(self, question, passages)
+
+    first, second = JudgeModel(sources / "bert"), JudgeModel(sources / "xlmr")
+    for number in range(12):
+        some = lesson(number)
+        texts = [each.text for each in some.found]
+        own, other = ([s >= 0.5 for s in each.scores(some.question, texts)] for each in (first, second))
+        with monkeypatch.context() as patched:
+            patched.setattr(JudgeModel, "scores", counted)
+            found = [each.helps for each in Votes(first, judges, threshold=1.01).labelled(some).found]
+        assert found == [a if a == b and is_heard else None for a, b in zip(own, other, strict=True)]
+        assert asked_of == texts
+        asked_of.clear()
+
+
+def test_a_second_model_that_cannot_be_loaded_is_told_before_a_round_begins(
+    tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Models, "reader_judge", Says(None))
+    monkeypatch.setattr(JudgeProbes, "trusted", lambda self, judge: judge)
+    (broken := tmp_path / "broken").mkdir()
+    (broken / "config.json").write_text("{}", encoding="utf-8")
+    for name, wanted, hint in (
+        ("none", "There is no model in .*none: it has no config.json", "Set learning.vote_model to a folder"),
+        ("broken", "The model .*broken cannot be loaded: ", "cross-encoder"),
+    ):
+        home = voting(tmp_path / f"home {name}", sources / "bert", tmp_path / name)
+        with closing(home.assistant) as assistant:
+            with pytest.raises(UnknownModel, match=wanted) as caught:
+                assistant.learning.learner_of("judge").run()
+            assert hint in caught.value.hint
+            assert not assistant.stores.rounds.latest(1)
+    with pytest.raises(InvalidSetting, match=r"learning\.vote_model is .*, but must be a path from / or ~/"):
+        LearningSettings(vote_model="models/second")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from agent_fakes import FakeChat, candidate
 
+from agents.base.chat_interfaces import ReplyRequest
 from agents.retrieval.feature_names import NAMES
-from agents.retrieval.relevance import Relevance
+from agents.retrieval.relevance import Relevance, Weights
+from experiments.evo.answers import Asked
 from experiments.evo.month import month
 from training.relevance import MIX, SIGNALS, Ranking, fitted, of_all, of_longmemeval, rankings
 
@@ -94,3 +97,15 @@ def test_a_month_of_one_set_has_at_most_so_many_of_its_questions_in_a_drawn_orde
     assert orders[0] != orders[1]
     assert sorted(orders[0]) == sorted(orders[1]) == [number / 9 for number in range(9)]
     assert len(month(tmp_path, 0, {"nq": 4})) == 4
+
+
+def test_an_answer_is_read_once_for_each_order_and_right_where_its_first_words_are() -> None:
+    async def first(request: ReplyRequest) -> AsyncIterator[str]:
+        yield f"{request.sources[0].passage.text} [1] or {request.sources[1].passage.text} [2]"
+
+    chat = FakeChat(first)
+    found = [candidate(1, "In Porto."), candidate(2, "In Lisbon.")]
+    asked = Asked(ranking(1, found=(1.0, 0.0), meaning=(0.0, 1.0)), "Where?", "lisbon", found, chat)
+    turned = Relevance(Weights({"meaning": 1.0}), MIX.documents)
+    assert [asked.is_right(each) for each in (MIX, turned, MIX, turned)] == [False, True, False, True]
+    assert [request.message for request in chat.requests] == ["Where?"] * 2

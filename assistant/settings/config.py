@@ -346,6 +346,7 @@ class LearningSettings:
     hours: float = 0.0  # since the last round, after which one begins with fewer; 0 is never
     update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size
     judge_votes: bool = False  # a judge that is trained learns of unrated questions too, by a vote
+    vote_model: str = ""  # the folder of another model that votes; as of reranking.judge_model
     collections: bool = False  # they learn, each an adapter of the encoder; see `vouch train`
     both_up_to: int = 50_000  # passages up to which auto trains both sides: they are all encoded anew
     epochs: int = 4  # times that each lesson is seen, at most
@@ -361,6 +362,12 @@ class LearningSettings:
             ("learning.new_lessons", self.new_lessons, self.new_lessons >= 1, "1 or more"),
             ("learning.hours", self.hours, 0 <= self.hours < 1e6, "0 (never) or more"),
             ("learning.update_side", self.update_side, self.update_side in _SIDES, _one_of(_SIDES)),
+            (
+                "learning.vote_model",
+                self.vote_model,
+                not self.vote_model or self.vote_model.startswith(("/", "~/")),
+                "a path from / or ~/, or empty",
+            ),
             ("learning.both_up_to", self.both_up_to, self.both_up_to >= 0, "0 or more"),
             ("learning.epochs", self.epochs, self.epochs >= 1, "1 or more"),
             ("learning.learning_rate", self.learning_rate, self.learning_rate > 0, "above 0"),

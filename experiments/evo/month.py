@@ -16,7 +16,7 @@ import argparse
 import random
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -83,13 +83,18 @@ def compared(block: Sequence[Question], live: Relevance, candidate: Relevance, *
     return decided(scored, seed=seed, known=known)
 
 
-def played(
-    stream: Sequence[Ranking], *, right: float, seed: int
-) -> Iterator[tuple[str, str, dict[str, Scores]]]:
-    """Of each round: a row, whether it went live, and what the live weights gain on all later questions.
+@dataclass(frozen=True)
+class Ended:
+    """A round, after so many questions."""
 
-    Beside that, what its candidate would gain there, live or not.
-    """
+    number: int
+    came: Comparison
+    live: Relevance  # after it
+    candidate: Relevance
+
+
+def rounds(stream: Sequence[Ranking], *, right: float, seed: int) -> Iterator[Ended]:
+    """Those of a month, one after another."""
     draw, relevance, settings = random.Random(seed), MIX, RelevanceTraining(seed=seed)
     lessons: list[tuple[int, Question]] = []
     judged_until, ends = 0, list[int]()
@@ -108,11 +113,23 @@ def played(
         if came.promotion.is_promoted:
             relevance = candidate
             ends.append(behind)
-        state = "live" if came.promotion.is_promoted else "refused"
-        found, offered = gains(relevance, stream[number:]), gains(candidate, stream[number:])
+        yield Ended(number, came, relevance, candidate)
+
+
+def played(
+    stream: Sequence[Ranking], *, right: float, seed: int
+) -> Iterator[tuple[str, str, dict[str, Scores]]]:
+    """Of each round: a row, whether it went live, and what the live weights gain on all later questions.
+
+    Beside that, what its candidate would gain there, live or not.
+    """
+    for ended in rounds(stream, right=right, seed=seed):
+        later, number = stream[ended.number :], ended.number
+        state = "live" if ended.came.promotion.is_promoted else "refused"
+        found, offered = gains(ended.live, later), gains(ended.candidate, later)
         found |= {f"{name}, offered": values for name, values in offered.items()}
         cells = " | ".join(shown(values) for values in found.values())
-        gained = came.figures["nDCG@10"]["gain"]
+        gained = ended.came.figures["nDCG@10"]["gain"]
         yield f"| {right} | {seed} | {number} | {gained:+.4f} | {state} | {cells} |", state, found
 
 

@@ -58,6 +58,14 @@ _NEEDED_BY_JUDGE = ("torch", "transformers", "peft")
 _MIN_JUDGED_TOLD = 17  # by the reader, where what was told comes first; chosen on dev (docs/experiments.md)
 
 
+def _require_model(folder: Path, setting: str) -> None:
+    if not (folder / "config.json").is_file():
+        raise UnknownModel(
+            f"There is no model in {folder}: it has no config.json",
+            hint=f"Set {setting} to a folder with a model as transformers saves it.",
+        )
+
+
 class Models:
     """The models that take part in a turn, besides the encoder."""
 
@@ -347,11 +355,7 @@ class Models:
                 f"reranking.judge is {TRAINED_JUDGE!r}, but {missing[0]} is not installed",
                 hint="Install it with pip install 'vouch[training]', or set reranking.judge to another.",
             )
-        if not (self.judge_folder / "config.json").is_file():
-            raise UnknownModel(
-                f"There is no model in {self.judge_folder}: it has no config.json",
-                hint="Set reranking.judge_model to a folder with a model as transformers saves it.",
-            )
+        _require_model(self.judge_folder, "reranking.judge_model")
 
     @property
     def judge_model(self) -> JudgeModel:
@@ -377,6 +381,15 @@ class Models:
         except UnknownAdapters as error:
             self.given.tell(f"{error.message}. {_WITHOUT_ADAPTERS}. {error.hint}")
             return JudgeModel(self.judge_folder)
+
+    def voting_model(self) -> Judge:
+        """The further model that votes where nobody rated, which is loaded. Raises `UnknownModel`."""
+        from agents.models.networks.judge_model import JudgeModel
+        from agents.retrieval.cross_encoder_judge import CrossEncoderJudge
+
+        folder = Path(self.given.settings.learning.vote_model).expanduser()
+        _require_model(folder, "learning.vote_model")
+        return CrossEncoderJudge(JudgeModel(folder))
 
     @property
     def reranker(self) -> Reranker:

@@ -66,11 +66,11 @@ def over(parts: Parts) -> Trainable[RelevanceLesson]:
     def unlabelled() -> list[RelevanceLesson]:
         return lessons.unlabelled() if begins_with(parts, lessons)[0] is not None else []
 
-    is_voted = learning.judge_votes
+    is_voted, voter = learning.judge_votes, Path(learning.vote_model).name
     return Trainable(
         JUDGE,
         lambda after: lessons.all(after=after),
-        {**further.settings, "base": base_version(models.judge_folder), "votes": is_voted},
+        {**further.settings, "base": base_version(models.judge_folder), "votes": is_voted, "voter": voter},
         train_it,
         compared,
         require=lambda some: partial(lessons.require_kept, lessons=some),
@@ -83,11 +83,14 @@ def heard_of(parts: Parts) -> list[Judge]:
     """Those that vote beside the live model, of whose words only those are heard that count.
 
     A judge is probed where it was not yet: of a chat model 2,000 short questions are asked.
+    Raises `UnknownModel` where the model of `learning.vote_model` cannot be loaded.
     """
     probes, models = judge_probes(parts), parts.models
     judges: list[Judge] = [models.reader_judge]
     if models.model_in_use.backend == "openai":  # a model in this process would be loaded twice
         judges.append(models.chat_judge)
+    if parts.given.settings.learning.vote_model:
+        judges.append(models.voting_model())
     return [probes.trusted(judge) for judge in judges]
 
 
