@@ -192,7 +192,7 @@ def run(arguments: list[str]) -> int:
     let_signals_end_us()
     prepare_streams()
     as_json = "--json" in arguments
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"arguments": arguments}
     try:
         result = _invoke(arguments, given)
         sys.stdout.flush()

@@ -55,6 +55,7 @@ class Invocation:
 
     def __init__(self, context: click.Context) -> None:
         given: dict[str, Any] = context.find_root().ensure_object(dict)
+        self.arguments: list[str] = given.get("arguments", [])  # as they were typed
         self.as_json = bool(given.get("json"))
         self.is_quiet = bool(given.get("quiet"))
         self.is_verbose = bool(given.get("verbose"))

@@ -83,7 +83,7 @@ class Call:
         self.send_raw(f"event: {kind}\n".encode())
         self.send_data(json.dumps({"type": kind, **told}))
 
-    def send_delta(self, delta: Mapping[str, str], finish: str | None = None) -> None:
+    def send_delta(self, delta: Mapping[str, object], finish: str | None = None) -> None:
         if self.request.is_to_respond:
             if "content" in delta:
                 self.send_event("response.output_text.delta", delta=delta["content"])

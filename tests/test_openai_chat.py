@@ -890,6 +890,20 @@ async def test_a_model_that_asks_for_a_tool_is_told_of(make_chat: MakeChat) -> N
         await read(make_chat(server.base_url))
 
 
+async def test_the_tool_that_a_model_asks_for_is_shown_as_text_beside_its_words(make_chat: MakeChat) -> None:
+    def asks(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({"content": "Let me look."})
+        for function in ({"name": "shell", "arguments": '{"cmd": '}, {"arguments": '"ls"}'}):
+            call.send_delta({"tool_calls": [{"index": 0, "type": "function", "function": function}]})
+        call.send_delta({}, finish="tool_calls")
+        call.close_stream()
+
+    with ScriptedServer([asks]) as server:
+        error = await failure(make_chat(server.base_url), ReplyCut)
+    assert 'runs none: shell: {"cmd": "ls"}' in error.message
+
+
 # The length of the context
 
 

@@ -2,6 +2,7 @@
 
 reader_summarizer     finds what a user stated with the built-in reader alone
 chat_summarizer       finds what a user stated with a chat model, and keeps it as it was said
+probed_summarizer     tries once whether a chat model finds it at all; else the reader does
 claim_evidence        what a passage says of a claim, as numbers: read whole and in part, looked through, and
                       asked
 reader_discriminator  the built-in reader weighs a claim beside shared passages

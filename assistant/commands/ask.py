@@ -10,6 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
+from assistant.process.warm import answered
 from stores.base.clock import stamp
 from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
@@ -62,6 +63,9 @@ def command(
       vouch ask --json "When does the reading room open?" | jq -r .answer
     """
     call = Invocation(ctx)
+    code = answered(call.arguments, call.settings.answer.warm_minutes)
+    if code is not None:
+        return code
     call.use_model(model)
     if sum((session_id is not None, last, new)) > 1:
         raise WrongUsage("--session, --last and --new exclude one another")

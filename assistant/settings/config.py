@@ -302,6 +302,7 @@ class AnswerSettings:
     system: str = ""  # what a chat model is asked of all its answers, such as a tone or a role
     generator: bool = True  # replies over a knowledge base are generated; false quotes its entities
     examples: bool = True  # a chat model that talks over a knowledge base is shown three examples
+    warm_minutes: float = 0.0  # a process waits so long to answer the next `vouch ask`; 0: none does
     rewrite_milliseconds: float = 400.0  # that smollm2, if it was added, has to make a follow-up stand alone
 
     def __post_init__(self) -> None:
@@ -310,6 +311,7 @@ class AnswerSettings:
             ("answer.history_turns", self.history_turns, self.history_turns >= 0, "0 or more"),
             ("answer.sentences", self.sentences, self.sentences >= 1, "1 or more"),
             ("answer.threshold", self.threshold, 0 <= self.threshold <= 1, "between 0 and 1"),
+            ("answer.warm_minutes", self.warm_minutes, 0 <= self.warm_minutes <= 1440, "between 0 and 1440"),
             (
                 "answer.rewrite_milliseconds",
                 self.rewrite_milliseconds,

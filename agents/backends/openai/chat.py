@@ -28,6 +28,7 @@ from agents.backends.openai.responses import request as responses_request
 from agents.backends.openai.server import ListedModel, told_images, told_length
 from agents.backends.openai.wire import (
     as_sent,
+    called_tools,
     counted_tokens,
     first_choice,
     read_chunk,
@@ -201,10 +202,12 @@ class OpenAIChat:
 
         has_begun = False
         finish: str | None = None
+        tools = ""  # that the model asked for
         async with chunks:  # left in any way, cancelled too, it closes the connection
             try:
                 async for chunk in self._in_time(chunks):
                     pieces, finish = read_chunk(chunk)
+                    tools += called_tools(chunk)
                     for piece in pieces:
                         has_begun = True
                         yield piece
@@ -217,7 +220,7 @@ class OpenAIChat:
                 self.used += used
                 if not request.images:  # whose tokens no text tells
                     self._learn_share(request.messages, used.sent)
-        self._failures.check_finish(finish, has_begun=has_begun)
+        self._failures.check_finish(finish, has_begun=has_begun, tools=tools)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
         if not self._given_context_tokens and not self._current_habits().context_tokens:

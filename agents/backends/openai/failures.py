@@ -153,8 +153,8 @@ class ServerFailures:
             what = "the server sent something that is not part of a reply"
         return ReplyCut(f"The reply of {self._model} at {self._server} broke off: {what}", hint="Ask again.")
 
-    def check_finish(self, finish: str | None, *, has_begun: bool) -> None:
-        """Raises unless the model said that it was done."""
+    def check_finish(self, finish: str | None, *, has_begun: bool, tools: str = "") -> None:
+        """Raises unless the model said that it was done. tools: what it asked for; nothing is run."""
         if finish is None:
             raise ReplyCut(
                 f"The reply of {self._model} at {self._server} ended before the model said that it was done",
@@ -162,9 +162,10 @@ class ServerFailures:
                 if has_begun
                 else "Check base_url: it must lead to OpenAI's protocol, and usually ends in /v1.",
             )
-        if finish in ("tool_calls", "function_call") and not has_begun:
+        if tools or (finish in ("tool_calls", "function_call") and not has_begun):
+            asked = f": {self.pruned(tools)}" if tools else ""
             raise ReplyCut(
-                f"{self._model} at {self._server} asked for a tool, and Vouch has none for it",
+                f"{self._model} at {self._server} asked for a tool, and Vouch runs none{asked}",
                 hint="Ask in other words, or choose a model that answers without tools.",
             )
         if finish == "content_filter":

@@ -81,12 +81,13 @@ class ResponseEvents:
         if (error := _error(response)) is not None:
             return error
         delta = {} if self._has_said else _message(response)  # some servers tell all of it at the end
-        return {**_chunk(delta, _finish(response)), "usage": _usage(response)}
+        return {**_chunk({**delta, **_tools(response)}, _finish(response)), "usage": _usage(response)}
 
 
 def completion(response: Mapping[str, Any]) -> dict[str, Any]:
     """A whole response as a whole reply, or as an error."""
-    choice = {"index": 0, "message": _message(response), "finish_reason": _finish(response)}
+    message = {**_message(response), **_tools(response)}
+    choice = {"index": 0, "message": message, "finish_reason": _finish(response)}
     return _error(response) or {"choices": [choice], "usage": _usage(response)}
 
 
@@ -105,8 +106,20 @@ def _finish(response: Mapping[str, Any]) -> str | None:
     if response.get("status") == "incomplete":
         details = response.get("incomplete_details")
         return _FINISHES.get(str(details.get("reason"))) if isinstance(details, Mapping) else None
-    asks_for_tool = any(item.get("type") not in _NO_TOOLS for item in _mappings(response.get("output")))
-    return "tool_calls" if asks_for_tool else "stop"
+    return "tool_calls" if _tools(response) else "stop"
+
+
+def _tools(response: Mapping[str, Any]) -> dict[str, object]:
+    """What it asks for beside text, as a chat completion says it."""
+    asked = [item for item in _mappings(response.get("output")) if item.get("type") not in _NO_TOOLS]
+    calls = [
+        {
+            "index": index,
+            "function": {"name": str(item.get("name") or item["type"]), "arguments": item.get("arguments")},
+        }
+        for index, item in enumerate(asked)
+    ]
+    return {"tool_calls": calls} if calls else {}
 
 
 def _message(response: Mapping[str, Any]) -> dict[str, str]:

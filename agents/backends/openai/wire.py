@@ -84,6 +84,14 @@ def read_chunk(chunk: object) -> tuple[list[str | Thought], str | None]:
     return _said(getattr(choice, "delta", None)), finish if isinstance(finish, str) and finish else None
 
 
+def called_tools(chunk: object) -> str:
+    """The tools that a chunk asks for, as text: names and arguments, which come in pieces."""
+    calls = getattr(getattr(first_choice(chunk), "delta", None), "tool_calls", None) or []
+    asked = [getattr(call, "function", None) for call in calls if isinstance(calls, list)]
+    parts = [(getattr(each, "name", None), getattr(each, "arguments", None)) for each in asked]
+    return "".join(f"{f' {name}: ' if name else ''}{arguments or ''}" for name, arguments in parts)
+
+
 def read_message(choice: object) -> tuple[str, bool]:
     """The words of a whole reply, and whether the model refuses with them."""
     message = getattr(choice, "message", None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from agents.models.kept import loaded
 from assistant.settings.config import DEFAULT, TRAINED_JUDGE
 from assistant.wiring.parts.given import Given
 from assistant.wiring.parts.search import Search
@@ -79,18 +80,16 @@ class Models:
     @cached_property
     def reader(self) -> OnnxReader:
         """The built-in reader of passages."""
-        from agents.models.reader import OnnxReader
         from agents.models.reader_files import SMALL
 
-        return OnnxReader(SMALL, threads=self.given.settings.encoder.threads)
+        return _reader(SMALL, self.given.settings.encoder.threads)
 
     @cached_property
     def large_reader(self) -> OnnxReader:
         """Reads what a user told, and the best passages once more: slower and better."""
-        from agents.models.reader import OnnxReader
         from agents.models.reader_files import LARGE
 
-        return OnnxReader(LARGE, threads=self.given.settings.encoder.threads)
+        return _reader(LARGE, self.given.settings.encoder.threads)
 
     @property
     def dialogue_generator(self) -> DialogueGenerator:
@@ -623,3 +622,9 @@ class _LiveEncoder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         return self._encoder.encode_passages(texts)
+
+
+def _reader(folder: Path, threads: int) -> OnnxReader:
+    from agents.models.reader import OnnxReader
+
+    return loaded("reader", folder, threads, lambda: OnnxReader(folder, threads=threads))

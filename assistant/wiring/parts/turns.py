@@ -265,6 +265,7 @@ class Turns:
         from agents.memory.classifier import Classifier
         from agents.memory.reader_curator import ReaderCurator
         from agents.memory.reader_discriminator import ReaderDiscriminator
+        from agents.memory.reader_summarizer import ReaderSummarizer
         from assistant.remembering.weighing import Agents
 
         memory, reader = self.given.settings.memory, self._models.sorting_reader
@@ -281,22 +282,22 @@ class Turns:
             from agents.memory.chat_curator import ChatCurator
             from agents.memory.chat_discriminator import ChatDiscriminator
             from agents.memory.chat_summarizer import ChatSummarizer
+            from agents.memory.probed_summarizer import ProbedSummarizer
             from assistant.background.chat_model import BackgroundChat
 
             weighs = self._weighing_model
             chat = BackgroundChat(weighs, self.answers_first)
+            asked = BackgroundChat(weighs, self.answers_first, again=False)
+            finds = ChatSummarizer(asked, reader, self._search.languages)
+            by_reader = ReaderSummarizer(reader, self._search.languages)
+            kept = self.given.locations.data / "summarizers.json"
+            is_probed = memory.agents == "auto"  # else it was chosen by hand
             return Agents(
-                ChatSummarizer(
-                    BackgroundChat(weighs, self.answers_first, again=False),
-                    reader,
-                    self._search.languages,
-                ),
+                ProbedSummarizer(asked, finds, by_reader, kept=kept) if is_probed else finds,
                 ChatDiscriminator(chat, ReaderDiscriminator(reader)),
                 classifier,
                 ChatCurator(chat, curator),
             )
-        from agents.memory.reader_summarizer import ReaderSummarizer
-
         return Agents(
             ReaderSummarizer(reader, self._search.languages), ReaderDiscriminator(reader), classifier, curator
         )
