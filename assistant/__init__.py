@@ -4,6 +4,7 @@ cli            the command line: common options, errors and exit codes
 commands/      one file a subcommand
 invocation     one call of a command: its options, and how it speaks
 paging         long results at a terminal, by the person's pager
+warm           `vouch ask` that stays warm: a process that has everything loaded answers the next one
 terminal/      what a person sees and types
 turns/         one turn, from the message to the stored answer
 library/       documents become passages

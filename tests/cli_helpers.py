@@ -136,7 +136,7 @@ class Vouch:
     def use_server(self, base_url: str, more: str = "") -> None:
         """Has replies written by a server, without further tries. more: further lines of [model]."""
         model = f'[model]\nbackend = "openai"\nbase_url = "{base_url}"\nname = "scripted"\nretries = 0\n'
-        self.set(model + more)
+        self.set(f'[memory]\nagents = "model"\n{model}{more}')  # which is not probed
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **how: Any) -> Any:
         """The running command, with pipes where nothing else is said."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import LARGE, SMALL
-from assistant.settings.config import ModelSettings, Settings
+from assistant.settings.config import MemorySettings, ModelSettings, Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
@@ -38,7 +38,8 @@ class House:
         self.close()
         of_model: dict[str, Any] = {"name": "scripted", "retries": 0, "timeout_seconds": 60.0, **more}
         model = ModelSettings(backend="openai", base_url=base_url, **of_model)
-        self.assistant = Assistant(Settings(model=model), self._locations)
+        memory = MemorySettings(agents="model")  # which is not probed
+        self.assistant = Assistant(Settings(model=model, memory=memory), self._locations)
         self._parts(self.assistant)
         self.assistant.catch_up()
 

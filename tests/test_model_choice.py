@@ -208,7 +208,7 @@ def test_ask_names_a_model_for_one_answer(tmp_path: Path, minilm_folder: Path) -
     vouch = Vouch(tmp_path, minilm_folder.parent)
     assert "settings name no server" in vouch.run("ask", "--model", "large", QUESTION, code=2).err
     with ScriptedServer(then=says(SERVER_ANSWERS)) as server:
-        vouch.use_server(server.base_url)
+        vouch.set(f'[model]\nbackend = "openai"\nbase_url = "{server.base_url}"\nname = "scripted"\n')
         assert vouch.run("ask", "--json", "--model", "large", QUESTION).object["model"] == "large"
         assert server.requests[-1].body["model"] == "large"
         told = vouch.run("ask", "--json", "--model", "extractive", QUESTION, code=1).object
@@ -293,7 +293,7 @@ def test_another_model_weighs_what_was_stated(tmp_path: Path) -> None:
         asking(tmp_path, first.base_url) as assistant,
     ):
         named = ModelSettings(backend="openai", base_url=second.base_url, name="small", retries=0)
-        memory = MemorySettings(model="local")
+        memory = MemorySettings(model="local", agents="model")
         settings = replace(assistant.given.settings, models={"local": named}, memory=memory)
         assistant.given.settings = settings
         user = assistant.stores.journal.user_id("ann")

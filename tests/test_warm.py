@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from assistant.process import warm
+from assistant import warm
 
 SERVER = """
 import os, signal, sys, time
-from assistant.process import warm
+from assistant import warm
 
 def run(arguments):
     print(arguments[-1], os.getcwd(), os.environ["ASKED_BY"], sys.stdin.read().strip(), flush=True)
@@ -29,7 +29,7 @@ def run(arguments):
 
 warm.serve(0.5, run)
 """
-CLIENT = "import sys; from assistant.process import warm; sys.exit(warm.answered(sys.argv[1:], 1.0) or 77)"
+CLIENT = "import sys; from assistant import warm; sys.exit(warm.answered(sys.argv[1:], 1.0) or 77)"
 
 
 @pytest.fixture

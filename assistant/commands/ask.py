@@ -10,7 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
-from assistant.process.warm import answered
+from assistant.warm import answered
 from stores.base.clock import stamp
 from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line

@@ -4,6 +4,5 @@ log               the log and the crash report
 end_signals       the signals that end a command: it leaves by the usual way out and keeps what was written
 standard_streams  standard input, output and error as a command uses them: UTF-8 through a pipe, and errors
                   told plainly
-warm              `vouch ask` that stays warm: a process that has everything loaded answers the next one
 low_priority      processes that compute behind a chat, and must never be in its way
 """

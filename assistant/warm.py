@@ -99,7 +99,7 @@ def _begin(minutes: float) -> None:
     """Begins a process for the next question; nobody waits for it, and that it fails is no matter."""
     with suppress(OSError):
         subprocess.Popen(
-            [sys.executable, "-m", "assistant.process.warm", str(minutes)],
+            [sys.executable, "-m", "assistant.warm", str(minutes)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -124,7 +124,7 @@ def _place() -> Path:
 
 def _version() -> str:
     """Changes with the program: its place, its interpreter, and when its files were last written."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[1]
     names = ("assistant", "agents", "stores")
     newest = max(file.stat().st_mtime_ns for name in names for file in (root / name).rglob("*.py"))
     return hashlib.sha256(f"{root}\n{sys.executable}\n{newest}".encode()).hexdigest()[:16]
