@@ -102,9 +102,9 @@ assistant.replay.storage: assistant.library assistant.library.formats assistant.
 assistant.terminal.facts: agents.base agents.retrieval assistant.terminal.input assistant.terminal.text
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.learning
     stores.memory stores.versions
-assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
-    assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
-    stores.learning stores.memory stores.versions
+assistant.terminal.actions: agents.backends.openai agents.base assistant.settings assistant.terminal.facts
+    assistant.terminal.input assistant.wiring stores.base stores.claims stores.conversation stores.database
+    stores.forgetting stores.learning stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
 assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders

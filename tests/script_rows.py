@@ -117,6 +117,7 @@ ROWS: Mapping[str, Row] = {
     "kb remove": Row(None, Call("kb remove nowhere", 1), "tests/test_knowledge_bases.py removes"),
     "kb show": Row(None, Call("kb show nowhere", 1), "tests/test_knowledge_bases.py shows"),
     "models add": Row(Call("models add {folder}/tiny.gguf"), Call("models add {folder}/notes.md", 2)),
+    "models find": Row(None, Call("models find --scope cellar", 2), "tests/test_nearby.py looks for some"),
     "models list": Row(Call("models list"), Call("models list --scope cellar", 2)),
     "models remove": Row(None, Call("models remove nowhere", 1), "tests/test_local_models.py removes"),
     "models use": Row(Call("models use extractive"), Call("models use nowhere", 1)),

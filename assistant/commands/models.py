@@ -22,11 +22,12 @@ _BUILT_IN = "extractive"
 def command() -> None:
     """Chat models that run on this machine.
 
-    llama.cpp runs them, from GGUF files; it comes with `pip install 'vouch[local]'`. A model of a server is
-    named in settings.toml instead.
+    llama.cpp runs them, from GGUF files; it comes with `pip install 'vouch[local]'`. Servers on this machine
+    are found by `vouch models find`; any other server is named in settings.toml.
 
     \b
     Examples:
+      vouch models find
       vouch models add ~/models/qwen3-4b.gguf
       vouch models use qwen3-4b
       vouch models use extractive
@@ -107,6 +108,25 @@ def use(ctx: click.Context, name: str) -> int:
     values = {"backend": "llamacpp", "path": str(model.path)} if model else {"backend": _BUILT_IN}
     change_settings(call.locations.settings, "model", values)
     _tell(call, f"{one_line(name)} answers from now on: {one_line(str(call.locations.settings))}", model)
+    return 0
+
+
+@command.command("find")
+@click.argument("number", default="", type=Words())
+@common_options
+@click.pass_context
+def find(ctx: click.Context, number: str) -> int:
+    """Look for Ollama and other model servers on this machine, try a model of one, and have it answer.
+
+    Nothing is looked for unless this is asked. NUMBER is that of a model as they are listed.
+    """
+    from assistant.terminal.actions.model_choice import find_model
+
+    call = Invocation(ctx)
+    asks = sys.stdin.isatty() and not call.no_input
+    with call.assistant() as assistant:
+        for line in find_model(assistant, number, menu=sys.stdin.readline if asks else None):
+            call.tell(line)
     return 0
 
 

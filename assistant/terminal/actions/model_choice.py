@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agents.backends.openai.nearby import USUAL_PORTS, chats, nearby_servers
+from agents.base.chat_interfaces import ChatMessage, ReplyRequest
+from assistant.settings.changed_settings import change_settings
 from assistant.settings.local_models import LocalModels
+from assistant.terminal.input.commands import FIND
 from assistant.terminal.input.menus import asked_number
 from stores.base.errors import NotFound, VouchError
-from stores.base.one_line import one_line
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.settings.config import ModelSettings
@@ -34,6 +39,9 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
     menu: reads the number of one of them, where somebody is there to choose; else None.
     """
     settings = assistant.given.settings.model
+    if name.split()[:1] == [FIND]:
+        yield from find_model(assistant, name.partition(" ")[2], menu=menu)
+        return
     choices = _choices(assistant, settings)
     if not name:
         yield from _told(assistant, choices)
@@ -53,6 +61,54 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
         return
     assistant.turns.answer_with(chosen.model)
     yield f"From now on {one_line(chosen.name)}, {chosen.told}, answers in this chat. The settings stay."
+
+
+def find_model(assistant: Assistant, number: str, *, menu: Callable[[], str | None] | None) -> Iterator[str]:
+    """Looks for servers on this machine, tries a model of one, and has it answer from now on.
+
+    number: of one that was listed before; without one it is asked for, where somebody is there.
+    """
+    yield "Looking for model servers on this machine …"
+    found = [(each, name) for each in nearby_servers() for name in each.models]
+    if not found:
+        ports = ", ".join(f"{kind} ({port})" for port, kind in USUAL_PORTS.items())
+        yield f"None answers at the usual ports: {ports}. [model] in settings.toml names any other."
+        return
+    if not number:
+        for place, (server, name) in enumerate(found, start=1):
+            yield f"{place:>3}  {one_line(name)}  ({server.kind}, {server.base_url})"
+        if menu is None:
+            yield "The same with a number behind it tries that one, and has it answer: /model find 1"
+            return
+        yield "Which one should answer? Type its number, or Enter to go on without."
+    chosen = asked_number(menu if menu and not number else lambda: number, range(1, len(found) + 1))
+    if chosen is None:
+        yield "Left as it is."
+        return
+    server, name = found[chosen - 1]
+    model = replace(
+        assistant.given.settings.model, backend="openai", base_url=server.base_url, name=name, key_file=""
+    )
+    yield f"Trying {one_line(name)} …"
+    yield f"It says: {one_line(first_words(assistant, model))}"
+    values = {"backend": "openai", "base_url": server.base_url, "name": name}
+    change_settings(assistant.given.locations.settings, "model", values)
+    assistant.turns.answer_with(model)
+    yield f"From now on {one_line(name)} answers, also in later chats: {assistant.given.locations.settings}"
+
+
+def first_words(assistant: Assistant, model: ModelSettings) -> str:
+    """What a model replies to a greeting. Raises a `ModelError` where it does not."""
+    chat = assistant.models.chat_model_of(model)
+    greeting = ReplyRequest((ChatMessage("user", "Say hello in one short sentence."),))
+
+    async def said() -> str:
+        try:
+            return "".join([piece async for piece in chat.stream(greeting) if isinstance(piece, str)])
+        finally:
+            await chat.aclose()
+
+    return short(asyncio.run(said()), 200)
 
 
 def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
@@ -100,18 +156,13 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
         listed = assistant.models.listed_models()
     except VouchError as error:  # it may be chosen all the same, and tells what is wrong when it answers
         where, listed = f"{where}: {one_line(error.message)}", []
-    of_server = [name for name in dict.fromkeys(listed) if name != settings.name and _chats(name)]
+    of_server = [name for name in dict.fromkeys(listed) if name != settings.name and chats(name)]
     return [
         _Choice(settings.name, where, settings),
         *(_Choice(name, where, replace(settings, name=name)) for name in of_server),
         *others,
         built_in,
     ]
-
-
-def _chats(name: str) -> bool:
-    """Whether a model of a server writes, as far as its name tells: lists tell nothing else of it."""
-    return "embed" not in name.lower()
 
 
 def _lists_none(choices: list[_Choice]) -> bool:

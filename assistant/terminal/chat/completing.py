@@ -11,7 +11,7 @@ from textual.widgets import OptionList, TextArea
 
 from assistant.terminal.chat.surroundings import Surroundings
 from assistant.terminal.conversation.prompt import Prompt
-from assistant.terminal.input.commands import NAMED, OF_BOTH, OF_SCREEN
+from assistant.terminal.input.commands import FIND, NAMED, OF_BOTH, OF_SCREEN
 from assistant.terminal.widgets.prompt_menu import Choice, PromptMenu
 from assistant.turns.documents_named import naming
 from stores.base.one_line import one_line
@@ -164,7 +164,7 @@ def _bases(assistant: Assistant, user_id: int) -> dict[str, str]:
 
 
 def _named_models(assistant: Assistant, _: int) -> dict[str, str]:
-    return dict.fromkeys(assistant.given.settings.models, "")
+    return {**dict.fromkeys(assistant.given.settings.models, ""), FIND: "model servers on this machine"}
 
 
 def _personas(assistant: Assistant, _: int) -> dict[str, str]:

@@ -62,18 +62,20 @@ class WritingAgain(ChatActions):
 
 
 def first_start_text(counts: Counts) -> str:
-    """Five lines at most on a normal screen; empty for somebody who has said something."""
+    """A few lines on a normal screen; empty for somebody who has said something."""
     if counts.has_spoken:
         return ""
-    lines = ["Vouch answers with its sources, and remembers what you tell it."]
+    lines = ["Vouch answers with its sources and remembers what you tell it. Things to try:"]
+    lines.append("  tell something   My sister Mia moved to Porto in May.")
+    lines.append("  ask for it       Where does Mia live?")
+    lines.append("  read a folder    /ingest ~/Documents/notes")
     if quotes_only(counts.model):
-        lines.append("No reply model yet: answers quote what was found. `vouch doctor` tells how to add one.")
-    if not counts.shared:
-        lines.append("Nothing to read yet: /ingest and a path reads a file or a folder.")
-    lines.append("F1 lists all keys and commands.")
+        lines.append("No chat model yet: answers quote what was found. /model find looks for one here.")
+    lines.append("F1 lists all keys and commands, / opens a menu of them.")
     return "\n".join(lines)
 
 
+_TALL = 14  # rows
 _OLDER_TURNS = 60  # read at a time
 
 
@@ -155,7 +157,8 @@ class ChatOpening(WritingAgain):
         greeting = self.query_one("#first-start", Static)
         text = first_start_text(self._counts) if self._counts is not None else ""
         greeting.update(text)
-        greeting.display = bool(text) and not self.conversation.messages
+        has_room = self.size.height >= _TALL
+        greeting.display = bool(text) and has_room and not self.conversation.messages
 
     async def show_session(self, opened: Opened, *, brings_draft: bool = True) -> None:
         """Another session, with its draft, unless something is being typed already."""

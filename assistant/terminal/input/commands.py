@@ -35,6 +35,7 @@ class Command:
         return self.arguments[:1].isupper()
 
 
+FIND = "find"  # behind /model: looks for servers on this machine
 COMMANDS = (
     Command("/help", "", "the commands"),
     Command("/remember", "TEXT", "keep a note in your own memory"),
@@ -67,7 +68,7 @@ COMMANDS = (
     Command("/rename", "TITLE", "give this session another title"),
     Command("/archive", "[SESSION]", "archive this session or that one, or bring it back"),
     Command("/replay", "[SESSION]", "this session, or that one, by the live model and the one before"),
-    Command("/model", "[NAME]", "the chat model that answers here, or another one in its place"),
+    Command("/model", "[NAME or find]", "the chat model that answers here, another one, or look for servers"),
     Command("/kb", "[NAME]", "talk over a knowledge base here; off: no more"),
     Command(
         "/system",
