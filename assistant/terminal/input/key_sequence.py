@@ -4,7 +4,7 @@ A key goes to the widget that has the focus and, where that does not take it, up
 bindings act on it. Letters that come fast behind it, as in a paste or from a quick hand, would meanwhile
 go where it was pressed: behind `/` they would be commands of reading, and not words to find. So they are
 held until it has come to its end, the screen that it opened is there, and the focus is where it belongs.
-What is typed into a text is not held.
+What is typed into a text is not held; what is typed before anything has the focus, while it starts, is.
 """
 
 from __future__ import annotations
@@ -30,13 +30,19 @@ class KeysInOrder(App[int]):
         super().__init__()
         self._held_keys: deque[events.Key | events.Paste] = deque()
         self._gives_up: Timer | None = None  # while a key is on its way
+        self._has_begun = False  # something has had the focus
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif self._gives_up is not None or self._held_keys:
             self._held_keys.append(event)
+        elif self.focused is None and not self._has_begun:
+            self._held_keys.append(event)
+            self._gives_up = self.set_timer(_GIVES_UP_SECONDS, self._let_go)
+            self.call_later(self._wait_for_screen, self._gives_up)
         else:
+            self._has_begun = True
             await self._hand_on(event)
 
     async def _hand_on(self, event: events.Key | events.Paste) -> None:
