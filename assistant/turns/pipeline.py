@@ -34,12 +34,13 @@ from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.errors import ContextTooLong, ModelUnreachable, VouchError, WrongUsage
 from stores.base.well_formed import well_formed
 from stores.conversation.journal import Accepted as Kept
-from stores.conversation.journal import Journal
+from stores.conversation.journal import Journal, Outcome
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
+ELSEWHERE = "elsewhere"  # the model of what was said in another program
 _LOOKED_BACK = 200  # turns of a session over a knowledge base, the newest, that it is read from
 
 
@@ -142,6 +143,18 @@ class TurnPipeline:
             async with aclosing(answer) as events:
                 async for event in events:
                     yield event
+
+    def keep(self, user_id: int, session_id: int, message: str, answer: str) -> int:
+        """Keeps an exchange that was held elsewhere, to be remembered as any other. Returns its turn."""
+        message = well_formed(message).strip()
+        if not message:
+            raise WrongUsage("the message is empty")
+        kept = self._journal.accept(
+            user_id, session_id, message, parts=self._cut(message), learns=self._learns
+        )
+        outcome = Outcome(state="done", answer=well_formed(answer), model=ELSEWHERE)
+        self._journal.finish(kept.turn_id, outcome)
+        return kept.turn_id
 
     async def check_images(self) -> None:
         """Raises `WrongUsage` unless the model that answers is known to take images."""

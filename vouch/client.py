@@ -1,0 +1,340 @@
+"""One user's Vouch."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from stores.base.errors import UnreadableDocument, WrongUsage
+from vouch.results import Answer, Forgotten, Found, Ingested, Receipt, Source, Version, Why, WhyRow
+
+if TYPE_CHECKING:
+    from assistant.turns.events import Event, Finished
+    from stores.claims.decisions import Learned
+
+Messages = Sequence[Mapping[str, str]]  # as OpenAI's: role and content
+_ALIKE = 0.2  # cosine under which a passage without a shared word is no find
+
+
+class Vouch:
+    """The memory of one user, who is bound here; to be closed, or used with `with`.
+
+    Not to be used by several threads at once: each has one of its own, or `AsyncVouch`.
+    """
+
+    def __init__(
+        self,
+        user: str | None = None,
+        *,
+        data: str | Path | None = None,
+        settings: str | Path | None = None,
+        offline: bool = False,
+    ) -> None:
+        """user: as --user; None takes VOUCH_USER or the login name. data, settings: as on the command line.
+
+        offline: nothing is downloaded. Raises a `VouchError` where settings or stores cannot be used.
+        """
+        from assistant.settings.identity import key_for, user_name
+        from assistant.settings.locations import find_locations
+        from assistant.settings.settings_file import load_settings
+        from assistant.wiring.assistant import Assistant
+
+        name = user_name(user, os.environ)
+        places = find_locations(
+            os.environ, data=str(data) if data else None, settings=str(settings) if settings else None
+        )
+        loaded = load_settings(places.settings, environ=os.environ, explicit=places.settings_are_named)
+        key = key_for(loaded, loaded.model, os.environ)
+        self._assistant = Assistant(loaded, places, api_key=key, offline=offline)
+        try:
+            self._user_id = self._assistant.stores.journal.user_id(name)
+            self._assistant.catch_up()
+        except BaseException:
+            self._assistant.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of models and stores. What is not remembered yet is remembered at the next start."""
+        self._assistant.close()
+
+    @overload
+    def add(self, what: str) -> Receipt: ...
+
+    @overload
+    def add(self, what: Messages) -> list[Receipt]: ...
+
+    def add(self, what: str | Messages) -> Receipt | list[Receipt]:
+        """Keeps a text as a note; or a conversation, of which what its user states is remembered.
+
+        A conversation becomes a session. Its system messages and tool calls are passed over.
+        """
+        if isinstance(what, str):
+            if not what.strip():
+                raise WrongUsage("there is nothing to add")
+            passage, receipt = self._assistant.stores.knowledge.remember(self._user_id, what)
+            self._assistant.search.indexer.catch_up()
+            return Receipt(receipt, passage, what.strip())
+        session = self._assistant.stores.journal.open_session(self._user_id)
+        for message, reply in _exchanges(what):
+            self._assistant.turns.pipeline.keep(self._user_id, session, message, reply)
+        self._assistant.search.indexer.catch_up()
+        return self._remembered()
+
+    def search(self, query: str, limit: int = 10) -> list[Found]:
+        """Passages of the user's and of the shared memory, the best first."""
+        if not query.strip():
+            raise WrongUsage("there is nothing to search for")
+        searching = self._assistant.search.searching
+        retriever = self._assistant.search.retriever_keeping(searching.encoder, limit)
+        found = retriever.retrieve(query, searching.spaces.of(self._user_id))
+        return [
+            Found(
+                each.passage.passage_id,
+                each.passage.text,
+                each.passage.kind,
+                each.passage.scope,
+                each.passage.title,
+                each.passage.source,
+                each.score,
+                each.passage.created_at,
+            )
+            for each in found.candidates[:limit]
+            if each.lexical > 0 or each.dense >= _ALIKE
+        ]
+
+    def ask(self, question: str, session: int | None = None, *, material: str = "") -> Answer:
+        """Answers, and remembers what the question states. material: a text to answer from.
+
+        session: of an earlier answer; without one it begins a new one. Raises the `VouchError` for which no
+        model answered; the message is kept all the same.
+        """
+        with self.stream(question, session, material=material) as pieces:
+            for _ in pieces:
+                pass
+            return pieces.answer
+
+    def stream(self, question: str, session: int | None = None, *, material: str = "") -> AnswerStream:
+        """The same, piece by piece, within `with`; leaving it early stops the reply, and its part is kept."""
+        if not question.strip():
+            raise WrongUsage("there is no question")
+        if session is None:
+            session = self._assistant.stores.journal.open_session(self._user_id, is_asked=True)
+        return AnswerStream(self, question, session, material)
+
+    def why(self, turn: int) -> Why:
+        """What an answer was made from. Raises `NotFound` where the user has no such turn."""
+        from assistant.terminal.facts.why import why_facts
+
+        facts = why_facts(self._assistant, self._user_id, turn)
+        rows = tuple(
+            WhyRow(each.passage_id, each.name, each.used, each.scope, each.score, each.judged)
+            for each in facts.rows
+        )
+        return Why(turn, facts.message, facts.searched, facts.model, rows, facts.milliseconds)
+
+    def history(self, passage: int) -> list[Version]:
+        """Every text that a passage has had, the oldest first. Raises `NotFound`."""
+        versions = self._assistant.stores.catalogue.history(self._user_id, passage).versions
+        return [Version(each.number, each.text, each.author, each.created_at) for each in versions]
+
+    def forget(self, *passages: int) -> Forgotten:
+        """Forgets passages of the user's for good, with what was learned from them."""
+        from assistant.terminal.actions.forgetting import forget_for_good
+
+        if not passages:
+            raise WrongUsage("no passage is named")
+        gone, told = forget_for_good(self._assistant, self._user_id, passages)
+        return Forgotten(
+            tuple(line.passage_id for line in gone.lines),
+            tuple(line.passage_id for line in gone.with_them),
+            tuple(told),
+        )
+
+    def undo(self, receipt: Receipt | int | None = None) -> list[int]:
+        """Takes a write back, or the latest with all that its message taught. Returns the receipts."""
+        knowledge = self._assistant.stores.knowledge
+        if receipt is None:
+            return [each.id or 0 for each in knowledge.undo_latest(self._user_id).receipts]
+        undone, _ = knowledge.undo(self._user_id, receipt.id if isinstance(receipt, Receipt) else receipt)
+        return [undone.id or 0]
+
+    def ingest(self, path: str | Path, *, into: str | None = None) -> list[Ingested]:
+        """Reads a file or a folder into the user's memory. into: the collection that it comes into."""
+        from assistant.library import documents
+        from assistant.library import ingest as library
+        from assistant.library.reading_process import ReadingProcess
+        from assistant.library.shelf import folders
+        from stores.base.passages import own_space
+
+        place = Path(path).expanduser()
+        found = documents.find_documents([place])
+        known = self._assistant.stores.library.all(self._user_id)
+        became = [Ingested(each.source, "unread", 0, each.message) for each in found.unreadable]
+        with ReadingProcess() as reading:
+            steps = self._assistant.turns.ingest.run(
+                self._user_id,
+                own_space(self._user_id),
+                (document for file in found.files for document in reading.read(file)),
+                summary=f"ingested {place}",
+                into=into if into is not None else folders([place], known, shared=False),
+            )
+            for step in steps:
+                if isinstance(step, UnreadableDocument):
+                    became.append(Ingested(step.source, "unread", 0, step.message))
+                elif isinstance(step, library.Ingested):
+                    became.append(Ingested(step.source, step.change, step.passages))
+        return became
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """The user's memory as `vouch memory export` writes it, a line each."""
+        for line in self._assistant.stores.memory_export.lines(self._user_id, scope="yours"):
+            yield dict(line)
+
+    def feedback(self, turn: int, *, good: bool | None = None, teach: str | None = None) -> Receipt | None:
+        """Rates an answer, or teaches what it should have said; the receipt of what was taught."""
+        from assistant.terminal.actions.rating import rate
+        from assistant.terminal.actions.teaching import says_something
+        from assistant.terminal.actions.teaching import teach as keep_correction
+
+        if (good is None) == (teach is None):
+            raise WrongUsage("say one of good and teach")
+        if teach is None:
+            rate(self._assistant, self._user_id, turn, "good" if good else "bad")
+            return None
+        if not says_something(teach):
+            raise WrongUsage("it says nothing by itself, and was not kept", hint="Write a sentence.")
+        self._assistant.stores.journal.turn(self._user_id, turn)
+        passage = keep_correction(self._assistant, self._user_id, turn, teach.strip())
+        newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)[0]
+        return Receipt(newest.id or 0, passage, teach.strip())
+
+    def _remembered(self) -> list[Receipt]:
+        """What was stated is remembered now; a model that is down has it wait."""
+        learned: list[Learned] = []
+        host = self._assistant.turns.host
+        host.remember(self._user_id, learned.append)
+        host.settled()
+        return [
+            Receipt(each.receipt_id, each.passage_id, each.text, each.scope)
+            for each in learned
+            if each.receipt_id is not None
+        ]
+
+
+class AnswerStream:
+    """The pieces of an answer as they come; whole, it is in `answer`."""
+
+    def __init__(self, vouch: Vouch, question: str, session: int, material: str) -> None:
+        self._vouch, self._question, self._session, self._material = vouch, question, session, material
+        self._events: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._playing: Future[Finished] | None = None
+        self._answer: Answer | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """The whole answer, once its pieces have come."""
+        if self._answer is None:
+            raise WrongUsage("the answer is not whole yet", hint="Read its pieces to their end.")
+        return self._answer
+
+    def __enter__(self) -> Self:
+        import asyncio
+
+        from assistant.turns.events import Wrote
+        from assistant.turns.host import Sending
+
+        host = self._vouch._assistant.turns.host
+        self._sending = Sending()
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Wrote):
+                self._events.put(event.text)
+
+        with host.announced(self._sending):
+            self._playing = asyncio.run_coroutine_threadsafe(
+                host.playing(
+                    self._sending,
+                    self._vouch._user_id,
+                    self._session,
+                    self._question,
+                    watch=watch,
+                    material=self._material,
+                ),
+                host.loop,
+            )
+        self._playing.add_done_callback(lambda _: self._events.put(None))
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        assert self._playing is not None, "it is used with `with`"
+        while (piece := self._events.get()) is not None:
+            yield piece
+        finished = self._playing.result()
+        if finished.error is not None:
+            raise finished.error
+        self._answer = self._told(finished)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._playing is not None and not self._playing.done():
+            self._sending.stop()
+            with suppress(BaseException):  # it stays as it ended
+                self._playing.result()
+
+    def _told(self, finished: Finished) -> Answer:
+        from agents.backends.extractive import is_sure, is_told
+
+        cited = {source.number for source in finished.cited}
+        sources = tuple(
+            Source(
+                each.number,
+                each.passage.passage_id,
+                each.passage.text,
+                each.passage.scope,
+                each.passage.title,
+                each.number in cited,
+            )
+            for each in finished.sources
+        )
+        sure = is_sure(finished.answer) and is_told(finished.answer)
+        receipts = tuple(self._vouch._remembered())
+        return Answer(finished.turn_id, self._session, finished.answer, sure, sources, receipts)
+
+
+def _exchanges(messages: Messages) -> Iterator[tuple[str, str]]:
+    """Each message of the user with the reply behind it; empty where there is none."""
+    said = ""
+    for each in messages:
+        role, content = each.get("role"), each.get("content")
+        if not isinstance(content, str) or role not in ("user", "assistant"):
+            continue
+        if role == "user":
+            if said:
+                yield said, ""
+            said = content
+        elif said:
+            yield said, content
+            said = ""
+    if said:
+        yield said, ""
