@@ -1,11 +1,11 @@
 """`vouch ask` that stays warm: a process of the same user that has everything imported and loaded.
 
     vouch ask -> socket (0600, in a folder of the user's own) -> the same command, run there
-    its streams, folder and environment go along; back come "began", and the exit code
+    its streams, folder and environment go along; "ready", "go", and at last the exit code
 
 The process answers one question after another, keeps nothing of any but the models it has loaded, and ends
 when nobody asked for some minutes. Where there is none, or one of another version of the program, the command
-runs as ever. Once it began there, it is never run twice.
+runs as ever. No question is run twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from stores.base.errors import VouchError
 
-_BEGAN, _INTERRUPT = b"b", b"i"
+_READY, _GO, _INTERRUPT = b"r", b"g", b"i"
 _MOST_BYTES = 4_000_000  # of a request
 _GREETS_WITHIN_SECONDS = 0.3  # else it is busy with another question, and this one runs as ever
 _MOST_QUESTIONS = 500  # then it ends, whatever it has kept
@@ -53,8 +53,9 @@ def answered(arguments: Sequence[str], minutes: float) -> int | None:
         try:
             link.connect(str(_place()))
             _send(link, arguments)
-            if link.recv(1) != _BEGAN:
+            if link.recv(1) != _READY:
                 return None
+            link.sendall(_GO)  # it may begin: from here on the question is not asked here
         except TimeoutError:
             return None  # busy
         except OSError:
@@ -179,7 +180,9 @@ def _serve_one(link: socket.socket, run: Callable[[list[str]], int]) -> None:
         arguments, folder = [str(each) for each in request["arguments"]], str(request["folder"])
         environment = {str(name): str(value) for name, value in request["environment"].items()}
         os.chdir(folder)
-        link.sendall(_BEGAN)
+        link.sendall(_READY)
+        if link.recv(1) != _GO:  # who asked has given up waiting, and runs it there
+            return
         link.settimeout(None)
         code = _run_there(link, run, arguments, environment, streams)
         link.sendall(struct.pack("!i", code))

@@ -104,6 +104,9 @@ async def test_what_stands_behind_a_command_is_taken_only_by_hand(tmp_path: Path
         await chat.until(lambda: _menu(chat) == ["dracula"])
         await chat.presses("down", "enter")
         await chat.until(lambda: chat.app.theme == "dracula")
+        await chat.types("/ingest ~nobody-of-this-name/")
+        await chat.until(lambda: not _menu(chat))
+        await chat.presses("ctrl+u")
         await chat.types(f"/ingest {tmp_path}/n")
         await chat.until(lambda: _menu(chat) == [f"{tmp_path}/notes.md"])
 

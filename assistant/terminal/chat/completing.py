@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +97,7 @@ class Completing(Surroundings):
             case "/copy":
                 return {"code": "its next block of code"}
             case "/ingest" | "/attach":
-                return dict.fromkeys(_paths(argument), "")
+                return dict.fromkeys(await asyncio.to_thread(_paths, argument), "")
             case "/docs":
                 return await self.desk.look(_documents)
             case "/sessions":
@@ -137,12 +139,13 @@ def _commands(typed: str) -> list[Choice]:
 def _paths(typed: str) -> list[str]:
     """What there is in the folder that is being typed, as it would be typed on; folders end in a slash."""
     folder, slash, _ = typed.rpartition("/")
-    place = Path(folder + slash).expanduser()
     try:
-        entries = sorted(place.iterdir())[:_PATHS_LOOKED_AT]
-    except OSError:
+        place = Path(folder + slash).expanduser()
+        entries = sorted(islice(place.iterdir(), _PATHS_LOOKED_AT))
+        kinds = [(entry.name, "/" if entry.is_dir() else "") for entry in entries]
+    except (OSError, RuntimeError):  # of "~nobody/"
         return []
-    return [f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}" for entry in entries]
+    return [f"{folder}{slash}{name}{end}" for name, end in kinds if name.isprintable()]
 
 
 def _documents(assistant: Assistant, user_id: int) -> dict[str, str]:
