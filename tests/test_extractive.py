@@ -346,3 +346,9 @@ async def test_what_is_on_some_days_is_listed_with_them() -> None:
         BY_DAY,
         f"3 May 2030. You said on {DAY}: “dentist on 3 may 2030” [1]",
     ]
+
+
+async def test_where_several_are_perhaps_asked_for_the_likeliest_comes_first_and_unsurely() -> None:
+    said = await listing(Asking("all", several=0.3), "we need milk", "we need bread")
+    assert said.splitlines()[0] == NOT_SURE
+    assert len(said.splitlines()) == 3

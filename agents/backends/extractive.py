@@ -146,10 +146,13 @@ class ExtractiveChat(QuotingOnly):
         is_told = bool(told) and told[0].probability >= self._sure_from
         listed = self._lister.listed(request.message, told) if self._lister else None
         is_of_documents = bool(quotes) and not self._asks_of_user(request.message)
-        if listed and (is_list or not is_told) and not is_of_documents:
+        if listed and not is_of_documents and (is_list or (listed.days and not is_told)):
             return _of_list(listed)
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
             return [*_of_memory(told), *_also(listed, told)] if not told[0].is_open else _either(told[0])
+        if listed and listed.wanted != "latest" and not quotes:
+            best = told[0].statement
+            return [NOT_SURE, _citing(f"\n{_told_line(best)}", best), *_also(listed, told)]
         return _of_documents(quotes) or _nearest(told, ranked)
 
     def _asks_for_several(self, message: str) -> bool:
@@ -279,7 +282,7 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
 
 
 def _also(listed: Listed | None, told: Sequence[MemoryAnswer]) -> list[str]:
-    """What else perhaps answers, behind the one that surely does and what took its place."""
+    """What else perhaps answers, behind the likeliest and what took its place."""
     if listed is None:
         return []
     best = told[0].statement
