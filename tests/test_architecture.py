@@ -24,7 +24,7 @@ MOST_LINES = {
     "assistant/terminal": 15770,  # 360 more: a menu above the prompt; /attach, personas
     "assistant/learning": 8190,  # 1,260 more: the same; a vote where nobody rated
     "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
-    "training": 6220,  # 260 more: which of what was found is sent
+    "training": 6240,  # 20 more: whether a question asks for several statements
     "experiments": 5420,  # 130 more: what a month gains in answers
     "benchmarks": 15220,  # 300 more: what a round costs; faults of a server; opposites of documents
     "tests": 69200,  # 1,280 more: responses, images, personas, the menu, a warm process, Python

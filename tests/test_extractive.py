@@ -8,11 +8,16 @@ from datetime import timedelta
 import pytest
 from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
 from test_languages import FixedLanguages
+from test_listing import Asking
 
+from agents.answering.listing import Lister
 from agents.answering.memory_answers import MemoryAnswers
 from agents.answering.overview import OverviewQuestions, sections
 from agents.answering.quoting import Quoter
 from agents.backends.extractive import (
+    BY_DAY,
+    COUNTED,
+    LISTED,
     NOT_KEPT,
     NOT_SURE,
     NOT_TOLD,
@@ -302,3 +307,48 @@ async def test_what_the_message_itself_states_answers_its_question() -> None:
 
 async def test_what_neither_asks_nor_states_is_answered_with_what_can_be_done() -> None:
     assert await told(0.9, message="hi") == NOTHING_SAID
+
+
+# Several statements
+
+
+async def listing(asking: Asking, *said: str, message: str = "what do I need?") -> str:
+    """What is answered where all that was said is as near to the message."""
+    reader = FixedReader({"milk": 0.3, "bread": 0.3})
+    sorter = MessageSorter(reader)
+    encoder = FixedEncoder(dict.fromkeys((message, *said), (1, 0, 0, 0)))
+    model = ExtractiveChat(
+        Quoter(encoder, threshold=0.5, quotes=3),
+        memory=MemoryAnswers(lambda: reader, sorter),
+        sorter=sorter,
+        languages=asking,
+        lister=Lister(encoder, asking),
+    )
+    sources = tuple(source(n, text, kind="fact") for n, text in enumerate(said, start=1))
+    request = ReplyRequest((), message, message, sources, True)
+    return "".join([piece async for piece in model.stream(request)])
+
+
+async def test_several_statements_are_listed_with_day_and_source() -> None:
+    said = await listing(Asking("all"), "we need milk", "we need bread")
+    lines = [f"You said on {DAY}: “we need milk” [1]", f"You said on {DAY}: “we need bread” [2]"]
+    assert said.splitlines() == [LISTED, *lines]
+    assert (await listing(Asking("count"), "we need milk", "we need bread")).splitlines() == [
+        COUNTED.format(2),
+        *lines,
+    ]
+    assert (await listing(Asking("latest"), "we need milk", "we need bread")) in lines
+
+
+async def test_what_is_on_some_days_is_listed_with_them() -> None:
+    said = await listing(Asking("all"), "dentist on 3 may 2030", "choir on 5 may 2030", message="may 2030")
+    assert said.splitlines()[:2] == [
+        BY_DAY,
+        f"3 May 2030. You said on {DAY}: “dentist on 3 may 2030” [1]",
+    ]
+
+
+async def test_where_several_are_perhaps_asked_for_the_likeliest_comes_first_and_unsurely() -> None:
+    said = await listing(Asking("all", several=0.3), "we need milk", "we need bread")
+    assert said.splitlines()[0] == NOT_SURE
+    assert len(said.splitlines()) == 3

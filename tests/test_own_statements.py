@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agent_fakes import FixedJudge, passage
 from store_fixtures import Stores
+from test_listing import Asking
 
 from agents.base.interfaces import Candidate, Vector
 from agents.retrieval.own_statements import GIVEN, OwnStatements
@@ -86,6 +87,21 @@ def test_what_they_replaced_comes_with_them() -> None:
         ("i like milk", False),
         ("i live in porto", False),
     }
+
+
+def test_where_several_are_asked_for_more_are_read_and_those_of_the_days_that_are_named() -> None:
+    told = [("dentist on 4 march 2026", 0.0), *((f"near {n}", 0.9) for n in range(30))]
+    query = replace(found("A document.", "coffee"), query="what is on in march 2026?")
+    message = replace(query.candidates[1].passage, kind="message", space="user:1", version_id=50)
+    space = ToldSpace(*told)
+    space.told[50] = ("coffee", 0.0)
+    found_too = (query.candidates[0], replace(query.candidates[1], passage=message))
+    put = OwnStatements(newest=1, languages=Asking("all")).put_first(
+        replace(query, candidates=found_too), space, [QUERY]
+    )
+    given = {candidate.passage.text for candidate in put.candidates if candidate.given}
+    assert {"dentist on 4 march 2026", "coffee"} < given
+    assert len(given) == 20  # 18 near, the newest among them, and these two
 
 
 def test_without_statements_all_stays_as_it_was_found() -> None:

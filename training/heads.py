@@ -2,6 +2,7 @@
 
     data/messages, train-* -> fifteen labels, profile, secret
     the same, and all that is said and asked in data/everyday and data/lookalikes -> orders to the memory
+    data/lists, questions of the same two, messages that ask nothing -> whether several things are asked for
     the same, data/languages (dev) and English of data/everyday -> language
 
 Logistic regression with a squared penalty, to its optimum, so a run gives the same weights again. The dev
@@ -24,7 +25,7 @@ import torch
 from safetensors.numpy import save_file
 from torch.nn.functional import cross_entropy
 
-from agents.languages.signs import LABELS, ORDERS, Signs
+from agents.languages.signs import ASKING, LABELS, ORDERS, SEVERAL, Signs
 from agents.models.encoders.multilingual import MultilingualEncoder
 from agents.models.encoders.prepared import MULTILINGUAL, prepare_encoder
 from agents.models.heads import ENGLISH, FILE, SHIPPED, Floats, LanguageHeads, features, of_script
@@ -35,6 +36,7 @@ DATA = Path(__file__).parents[1] / "data"
 _PENALTY = 0.1  # of the sum of losses, on half the squared weights
 _LANGUAGE_PENALTY = 0.01
 _OTHER_FROM = 0.3  # probability from which a text is of another language than English
+_EVERY = 4  # so many-th question of one thing is learned from, beside those for several
 _ENGLISH = 1_500  # messages of data/everyday
 _SECRET_FROM, _PROFILE_FROM, _ORDER_FROM = 0.35, 0.25, 0.58  # for the report alone; chosen on dev
 
@@ -77,6 +79,7 @@ def train(encoder: MultilingualEncoder, out: Path) -> None:
         count=len(ORDERS) + 1,
         penalty=_PENALTY,
     )
+    weights |= _of_lists(encoder, [one["t"] for one in messages if one["l"] not in ASKING])
     for name, field in (("profile", "p"), ("secret", "s")):
         weight, bias = fitted(
             found, [int(bool(one.get(field))) for one in messages], count=2, penalty=_PENALTY
@@ -102,6 +105,25 @@ def train(encoder: MultilingualEncoder, out: Path) -> None:
     facts = {"languages": languages, "other_from": _OTHER_FROM, "encoder": encoder.version}
     out.mkdir(parents=True, exist_ok=True)
     save_file(weights, out / FILE, metadata={"facts": json.dumps(facts)})
+
+
+def _of_lists(encoder: MultilingualEncoder, others: Sequence[str]) -> dict[str, Floats]:
+    """The heads of questions for several statements. others: messages that ask for none."""
+    lists = read_lines("lists/train.jsonl")
+    folders = (DATA / "everyday", DATA / "lookalikes")
+    asked = [a.text for folder in folders for c in everyday.undated("train", folder) for a in c.questions]
+    rest = [*asked[::_EVERY], *others]
+    found = features(encoder, [*(one["q"] for one in lists), *rest])
+    classes = [("one", *SEVERAL).index(one["wants"]) for one in lists] + [0] * len(rest)
+    weight, bias = fitted(found, classes, count=len(SEVERAL) + 1, penalty=_PENALTY)
+    is_open = [int(one.get("open", False)) for one in lists] + [0] * len(rest)
+    open_weight, open_bias = fitted(found, is_open, count=2, penalty=_PENALTY)
+    return {
+        "several.weight": weight,
+        "several.bias": bias,
+        "open.weight": open_weight[1:] - open_weight[:1],
+        "open.bias": open_bias[1:] - open_bias[:1],
+    }
 
 
 def _said(folder: Path) -> Iterator[str]:

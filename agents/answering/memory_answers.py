@@ -18,7 +18,7 @@ from agents.languages.message_sorting import MessageSorter
 from stores.base.passages import STATEMENTS, Passage
 from stores.base.statement_links import PERHAPS_FROM, READ_FROM
 
-_MOST = 18  # statements of one page
+_MOST = 24  # statements of one page
 _NEWER_FROM = 0.5  # share of the likeliest's probability; chosen on the dev part of data/everyday
 
 

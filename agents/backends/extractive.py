@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, time
 
 from agents.answering.calculating import Calculator
+from agents.answering.listing import Listed, Lister
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
 from agents.answering.memory_orders import answered_order
 from agents.answering.overview import OverviewQuestions
@@ -24,6 +25,7 @@ from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
 from agents.base.quoting_only import NOTED, NOTHING_FOUND, QuotingOnly
 from agents.base.sentences import sentences
 from agents.languages.message_sorting import MessageSorter, MessageSorting
+from agents.languages.named_days import Days
 from agents.languages.signs import Languages
 from agents.languages.small_talk import ENGLISH, answered_at_once, said_in
 from agents.retrieval.own_statements import is_own_words
@@ -33,6 +35,9 @@ from stores.base.clock import now
 NOT_SURE = "I am not sure. The nearest I have:"
 NOT_TOLD = "I know nothing about that. The nearest I have:"
 YOU_TOLD = "You told me, newest first:"
+LISTED = "You told me, oldest first:"
+BY_DAY = "You told me, by day:"
+COUNTED = "{}, of what you told me:"
 MORE_TOLD = "\nThat is not all: /memory lists it."
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 OUTLINE = "I cannot summarise. An outline, each part with its first sentence:"
@@ -60,6 +65,7 @@ class ExtractiveChat(QuotingOnly):
         overview: OverviewQuestions | None = None,
         calculator: Calculator | None = None,
         languages: Languages | None = None,
+        lister: Lister | None = None,
         sure_from: float = 0.8,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
@@ -67,6 +73,7 @@ class ExtractiveChat(QuotingOnly):
         overview: knows who asks for everything that they told; without it nobody does.
         calculator: answers sums and weekdays; without it they are looked up.
         languages: knows small talk, in any of them.
+        lister: finds all statements that answer; without it the best alone is told.
         sure_from: probability from which what the user told is given as the answer.
         """
         self._quoter = quoter
@@ -75,6 +82,7 @@ class ExtractiveChat(QuotingOnly):
         self._overview = overview
         self._calculator = calculator
         self._languages = languages
+        self._lister = lister
         self._sure_from = sure_from
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
@@ -98,7 +106,8 @@ class ExtractiveChat(QuotingOnly):
                 yield piece
             if ordered:
                 return
-        answer = self._answer if sorting.asking or request.asks else self._unasked
+        asks = bool(sorting.asking or request.asks or self._asks_for_several(request.message))
+        answer = self._answer if asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece
 
@@ -126,17 +135,35 @@ class ExtractiveChat(QuotingOnly):
     def _answer(self, request: ReplyRequest, sorting: MessageSorting) -> list[str]:
         others = self._documents(request)
         own = [source for source in request.sources if source not in others]
-        told = self._told(request, own, sorting.stating)
+        is_list = self._asks_for_several(request.message)
+        told = self._told(request, own, [] if is_list else sorting.stating)
         if told and self._overview and self._overview.asks_for_all(request.message):
             return _everything(told)
-        if told and self._asks_of_vouch(request.message):
+        if told and not is_list and self._asks_of_vouch(request.message):
             told = []
         ranked = self._quoter.ranked(request.question, others)
         quotes = self._quoter.sure(ranked)
         is_told = bool(told) and told[0].probability >= self._sure_from
+        listed = self._lister.listed(request.message, told) if self._lister else None
+        is_of_documents = bool(quotes) and not self._asks_of_user(request.message)
+        if listed and not is_of_documents and (is_list or (listed.days and not is_told)):
+            return _of_list(listed)
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
-            return _of_memory(told) if not told[0].is_open else _either(told[0])
+            return [*_of_memory(told), *_also(listed, told)] if not told[0].is_open else _either(told[0])
+        if listed and listed.wanted != "latest" and not quotes:
+            best = told[0].statement
+            return [NOT_SURE, _citing(f"\n{_told_line(best)}", best), *_also(listed, told)]
         return _of_documents(quotes) or _nearest(told, ranked)
+
+    def _asks_for_several(self, message: str) -> bool:
+        return self._lister is not None and self._lister.asks_for_several(message, surely=True)
+
+    def _asks_of_user(self, message: str) -> bool:
+        """Whether it more probably asks what its user told than anything else."""
+        if self._languages is None:
+            return False
+        (signs,) = self._languages.signs([message])
+        return signs.labels["ask_own"] > signs.of(("ask_other", "ask_tool"))
 
     def _asks_of_vouch(self, message: str) -> bool:
         """Whether it is about the assistant itself, which nothing that its user told answers."""
@@ -193,6 +220,22 @@ def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
     return [YOU_TOLD, *lines, *([MORE_TOLD] if len(statements) > _MOST_OF_ALL else [])]
 
 
+def _of_list(listed: Listed) -> list[str]:
+    """All that answers, a line each; of a "how many" behind the number, of the latest that alone."""
+    days = [f"{_span(one)}. " for one in listed.days] or [""] * len(listed.statements)
+    texts = [day + _told_line(one) for day, one in zip(days, listed.statements, strict=True)]
+    if listed.wanted == "latest":
+        return [_citing(text, one) for text, one in zip(texts, listed.statements, strict=True)]
+    order = BY_DAY if listed.days else LISTED
+    lead = COUNTED.format(len(texts)) if listed.wanted == "count" else order
+    return [lead, *(_citing(f"\n{text}", one) for text, one in zip(texts, listed.statements, strict=True))]
+
+
+def _span(days: Days) -> str:
+    first, last = (_day(datetime.combine(day, time())) for day in (days.first, days.last))
+    return first if first == last else f"{first} to {last}"
+
+
 def _outline(sources: Sequence[Source]) -> list[str]:
     """A line for each part."""
     lines = [OUTLINE]
@@ -230,12 +273,25 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
         return [*pieces, _citing(f"\nLater: “{_cut(later.text)}” [{later.source.number}]", later)]
     for other in (one.statement for one in told[1:]):
         is_newer = best.was_replaced_by(other)
-        if is_newer or other.was_replaced_by(best):
+        if _is_linked(best, other):
             is_sure = not (best if is_newer else other).holds
             when = ("Since then" if is_newer else "Before") if is_sure else "You also said"
             pieces.append(_citing(f"\n{when}: “{_cut(other.text)}” [{other.source.number}]", other))
             break
     return pieces
+
+
+def _also(listed: Listed | None, told: Sequence[MemoryAnswer]) -> list[str]:
+    """What else perhaps answers, behind the likeliest and what took its place."""
+    if listed is None:
+        return []
+    best = told[0].statement
+    others = [s for s in listed.statements if s is not best and not _is_linked(s, best)]
+    return [_citing(f"\n{_told_line(one)}", one) for one in others]
+
+
+def _is_linked(one: Remembered, other: Remembered) -> bool:
+    return one.was_replaced_by(other) or other.was_replaced_by(one)
 
 
 def _either(told: MemoryAnswer) -> list[str]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from safetensors import safe_open
 
 from agents.base.interfaces import Vectors
-from agents.languages.signs import LABELS, ORDERS, Signs
+from agents.languages.signs import LABELS, ORDERS, SEVERAL, Signs
 from stores.base.errors import EncoderUnavailable
 
 Floats = npt.NDArray[np.float32]
@@ -85,10 +85,11 @@ class LanguageHeads:
             return []
         found = features(self._encoder, texts)
         labels, orders = softmax(self._head("label", found)), softmax(self._head("order", found))
-        profile, secret = (sigmoid(self._head(name, found))[:, 0] for name in ("profile", "secret"))
-        return [
-            Signs(_by_name(LABELS, row), _by_name(ORDERS, order), float(p), float(s))
-            for row, order, p, s in zip(labels, orders[:, 1:], profile, secret, strict=True)  # 0: none
+        several = softmax(self._head("several", found))
+        flags = [sigmoid(self._head(name, found))[:, 0].tolist() for name in ("profile", "secret", "open")]
+        return [  # of orders and several, 0 is none
+            Signs(_by_name(LABELS, row), _by_name(ORDERS, order[1:]), p, s, _by_name(SEVERAL, asked[1:]), o)
+            for row, order, asked, p, s, o in zip(labels, orders, several, *flags, strict=True)
         ]
 
     def _told_apart(self, text: str) -> bool:

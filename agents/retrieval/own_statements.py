@@ -11,10 +11,14 @@ from dataclasses import replace
 from itertools import chain
 
 from agents.base.interfaces import Candidate, OwnSpace, Vector
-from agents.languages.signs import Languages, is_english
+from agents.languages.named_days import asked_days, named_days
+from agents.languages.signs import SEVERAL_FROM, Languages, is_english
 from agents.retrieval.retriever import Retrieved
+from stores.base.clock import now
 from stores.base.passages import Passage
 
+_NEAR_OF_SEVERAL = 18  # nearest that are read where several statements are asked for
+_LOOKED_THROUGH = 200  # newest statements in which days are looked for: 0.1 ms each, the first time
 _MOST_FOREIGN = 4  # statements in other languages than English that are looked at beside the others
 GIVEN = 2.0  # added to a score: more than meaning, words and lift are together
 
@@ -49,7 +53,11 @@ class OwnStatements:
         cosines, *others = (space.similarities(vector, told) for vector in vectors)
         ranked = [sorted(told, key=lambda i: -each.get(i, 0.0)) for each in (cosines, *others)]
         near = list(dict.fromkeys(chain.from_iterable(zip(*ranked, strict=True))))
-        chosen = list(dict.fromkeys([*near[: self._near], *told[: self._newest]]))
+        most, more = self._near, list[int]()
+        if self._asks_for_several(found.query):
+            most, more = max(most, _NEAR_OF_SEVERAL), self._naming_days(space, found.query, told)
+            more += [c.passage.version_id for c in found.candidates if _is_message(c.passage)][: self._near]
+        chosen = list(dict.fromkeys([*more, *near[:most], *told[: self._newest]]))
         chosen = list(dict.fromkeys([*chosen, *self._foreign(space, told, across)]))
         passages = space.passages(chosen)
         passages |= space.linked(passages.values())
@@ -64,6 +72,20 @@ class OwnStatements:
         order = [*sorted(raised, key=lambda candidate: -candidate.score), *known.values()]
         anew = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
         return replace(found, candidates=tuple(anew))
+
+    def _asks_for_several(self, query: str) -> bool:
+        if self._languages is None:
+            return False
+        (signs,) = self._languages.signs([query])
+        return signs.asks_for_several >= SEVERAL_FROM
+
+    def _naming_days(self, space: OwnSpace, query: str, told: Sequence[int]) -> list[int]:
+        """Of the newest statements, those that name a day that the query names."""
+        if (window := asked_days(query, now().astimezone().date())) is None:
+            return []
+        texts = space.passages(told[:_LOOKED_THROUGH])
+        days = {i: named_days(one.text, one.created_at.astimezone().date()) for i, one in texts.items()}
+        return [i for i in told if any(each.meet(window) for each in days.get(i, ()))][: self._near]
 
     def _foreign(self, space: OwnSpace, told: Sequence[int], across: Vector | None) -> list[int]:
         if across is None or self._languages is None:
@@ -92,6 +114,10 @@ def _raised(candidate: Candidate) -> Candidate:
 def own(passages: Sequence[Passage]) -> list[Passage]:
     """Those that the user who searches said; a fact that was shared is everybody's."""
     return [passage for passage in passages if is_own_words(passage)]
+
+
+def _is_message(passage: Passage) -> bool:
+    return passage.kind == "message" and is_own_words(passage)
 
 
 def is_own_words(passage: Passage) -> bool:

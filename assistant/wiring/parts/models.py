@@ -29,6 +29,7 @@ from stores.base.errors import BackendMissing, ModelUnreachable, UnknownModel, V
 from stores.base.secrets import without_secrets
 
 if TYPE_CHECKING:
+    from agents.answering.listing import Lister
     from agents.answering.memory_answers import MemoryAnswers
     from agents.answering.overview import OverviewQuestions
     from agents.backends.query_model import QueryModel
@@ -313,6 +314,16 @@ class Models:
         return MemoryAnswers(lambda: self.large_reader, self.sorter, foreign)
 
     @cached_property
+    def lister(self) -> Lister | None:
+        """Finds all statements that answer; None where there is no multilingual half."""
+        from agents.answering.listing import Lister
+
+        halves = self._search.halves
+        if halves is None or halves.languages is None:
+            return None
+        return Lister(halves.second, halves.languages)
+
+    @cached_property
     def judge(self) -> Judge:
         """What judges candidates."""
         if self.given.settings.reranking.judge == "reader":
@@ -548,6 +559,7 @@ class Models:
             calculator=Calculator(_LiveEncoder(self._search, is_first=True)),
             sorter=self.sorter,
             languages=self._search.languages,
+            lister=self.lister if is_read else None,
         )
 
     def _parameters(self, model: ModelSettings) -> dict[str, object]:
