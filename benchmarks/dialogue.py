@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -58,6 +59,7 @@ DEPTHS = (1, 3, 5)
 LEVELS = ("session", "dataset")
 _SHOWN = 5  # entities that the reply is made from
 _NEAREST, _MEETING = 40, 20  # that the product ranks
+_CITED = re.compile(r"\[\d\]")
 
 
 @dataclass
@@ -140,7 +142,7 @@ def _play(
         cosines = vectors @ query if entities else np.empty(0)
         nearest = list(map(int, np.argsort(-cosines, kind="stable")[:_NEAREST]))
         chosen = dict.fromkeys([*nearest, *state.focus, *table.meeting(state.constraints)[:_MEETING]])
-        found = {i: _candidate(i, entities[i], float(cosines[i])) for i in chosen}
+        found = {i: candidate_of(i, entities[i], float(cosines[i])) for i in chosen}
         ways = {"cosine": [found[i] for i in nearest], "product": list(ranked(list(found.values()), state))}
         measured.found_ms.append(1_000 * (time.perf_counter() - began))
         gold = known.intersection(turn.entities)
@@ -151,7 +153,7 @@ def _play(
             before = " ".join([*said, *shown])
             measured.first_named.append(any(name not in before for name in gold & names))
         measured.right.append(turn.system)
-        measured.told.append(_reply(replies, turn.user, state, ways["product"]))
+        measured.told.append(_spaced(replied(replies, turn.user, state, ways["product"])))
         measured.replied_ms.append(1_000 * (time.perf_counter() - began))
         measured.wanted.append(set(turn.entities))
         shown.append(turn.system)
@@ -166,7 +168,8 @@ def _vectors(encoder: Encoder, texts: tuple[str, ...]) -> np.ndarray:  # type: i
     return encoder.encode_passages(texts)
 
 
-def _candidate(number: int, entity: Entity, cosine: float) -> Candidate:
+def candidate_of(number: int, entity: Entity, cosine: float) -> Candidate:
+    """An entity, as found by its place and its cosine."""
     passage = Passage(
         number, number, "kb:1", "entity", entity.name, entity_text(entity), 1, number, "", "", now()
     )
@@ -177,16 +180,19 @@ def _values(entity: Entity) -> set[str]:
     return {entity.name, *entity.values.values()}
 
 
-def _reply(replies: EntityReplies, message: str, state: DialogueState, order: Sequence[Candidate]) -> str:
+def replied(replies: EntityReplies, message: str, state: DialogueState, order: Sequence[Candidate]) -> str:
+    """The reply as text. order: entities, best first."""
     sources = tuple(Source(n, candidate.passage) for n, candidate in enumerate(order[:_SHOWN], start=1))
     request = ReplyRequest((), message, message, sources, state=state)
 
     async def read() -> str:
         return "".join([piece async for piece in replies.stream(request)])
 
-    text = asyncio.run(read())
-    for source in sources:
-        text = text.replace(f"[{source.number}]", "")
+    return asyncio.run(read())
+
+
+def _spaced(text: str) -> str:
+    text = _CITED.sub("", text)
     return " ".join(text.replace(",", " , ").replace(":", " ").split())
 
 
