@@ -1,6 +1,6 @@
 """Talks over tables that nothing was trained on: what is understood of each message, and what is replied.
 
-    python -m benchmarks.knowledge_talk [--part dev] [--turns]
+    python -m benchmarks.knowledge_talk [--part dev] [--words] [--turns]
 
 60 turns over flats, beers and trains (knowledge_turns.json), half of them dev, half test, written before
 anything was fitted. A turn's wishes are right where all of them, after that turn, are those written down.
@@ -17,7 +17,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,16 +28,21 @@ import numpy as np
 from agents.base.chat_interfaces import CitingText, DialogueState
 from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.entity_replies import EntityReplies
-from agents.dialogue.knowledge_table import NAME, KnowledgeTable, words
+from agents.dialogue.knowledge_table import NAME, KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.dialogue.session_state import state_of
+from agents.dialogue.wish_parser import WishParser
 from agents.languages.message_sorting import MessageSorter
+from agents.models.wish_network import SHIPPED, WishNetwork
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.dialogue import candidate_of, replied
 from stores.base.entities import Entity, entity_text
+from stores.base.wishes import words
 
 TURNS = Path(__file__).with_name("knowledge_turns.json")
+_FILED = {"below": "most", "above": "least"}
 _UNSURE = ("None of", "The nearest in", "I find no column", "I am not sure", "I did not understand")
 
 
@@ -59,13 +64,14 @@ class Talk:
     table: KnowledgeTable
     entities: Sequence[Entity]
     assistant: Assistant
+    parser: WishParser | None
     said: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
     generated: int = 0  # replies of the dialogue generator
 
     def state(self) -> DialogueState:
         """What the messages so far come to."""
-        return self.table.state(self.said, self.shown)
+        return state_of(self.table, self.parser, self.said, self.shown)
 
     def turn(self, message: str) -> tuple[DialogueState, str]:
         """What is understood of it, and the reply."""
@@ -75,7 +81,7 @@ class Talk:
         texts = [f"{each.name}\n{entity_text(each)}" for each in self.entities]
         cosines = encoder.encode_passages(texts) @ encoder.encode_queries([entity_query(message, state)])[0]
         found = [candidate_of(i, each, float(cosines[i])) for i, each in enumerate(self.entities)]
-        writer = _Counting(self.assistant.models.dialogue_generator)
+        writer = _Counting(self.assistant.models.dialogue_generator, self.assistant.models.spoken)
         replies = EntityReplies(lambda: encoder, MessageSorter(), lambda: writer)
         answer = replied(replies, message, state, ranked(found, state))
         self.shown.append(answer)
@@ -85,7 +91,17 @@ class Talk:
 
 def wishes_of(state: DialogueState) -> set[str]:
     """As the file writes them."""
-    return {f"{column} is {value}" for column, value in state.constraints.items()}
+    return {
+        f"{wish.column} {_FILED.get(wish.operator, wish.operator)} {value}"
+        for wish in state.wishes
+        for value in (["|".join(wish.values)] if wish.operator == "is" else wish.values)
+    }
+
+
+def _canonical(wishes: Iterable[str]) -> set[str]:
+    """Lower case, and the values of one wish in one order."""
+    parts = (wish.lower().partition(" is ") for wish in wishes)
+    return {first + middle + "|".join(sorted(last.split("|"))) for first, middle, last in parts}
 
 
 def meeting(entities: Sequence[Entity], wishes: Sequence[str]) -> list[Entity]:
@@ -136,7 +152,7 @@ def is_right(turn: dict[str, Any], answer: str, talk: Talk) -> tuple[bool, bool]
     return right, bool(named) and named[0] not in wanted and not unsure
 
 
-def measure(assistant: Assistant, part: str, *, tells: bool) -> Counter[str]:
+def measure(assistant: Assistant, part: str, parser: WishParser | None, *, tells: bool) -> Counter[str]:
     """Every turn of a part. tells: prints each."""
     content = json.loads(TURNS.read_text("utf-8"))
     counts: Counter[str] = Counter()
@@ -147,10 +163,10 @@ def measure(assistant: Assistant, part: str, *, tells: bool) -> Counter[str]:
         entities = [
             Entity(row[0], dict(zip(held["columns"][1:], row[1:], strict=True))) for row in held["rows"]
         ]
-        talk = Talk(KnowledgeTable(dialogue["table"], enumerate(entities)), entities, assistant)
+        talk = Talk(KnowledgeTable(dialogue["table"], enumerate(entities)), entities, assistant, parser)
         for turn in dialogue["turns"]:
             state, answer = talk.turn(turn["say"])
-            understood = wishes_of(state) == set(turn["want"])
+            understood = _canonical(wishes_of(state)) == _canonical(turn["want"])
             right, flat = is_right(turn, answer, talk)
             counts += Counter(turns=1, understood=understood, right=right, flat=flat)
             if tells:
@@ -165,13 +181,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", nargs="+", default=["dev", "test"], choices=("dev", "test"))
+    parser.add_argument("--words", action="store_true", help="nothing reads: each value named is wanted")
+    parser.add_argument("--weights", type=Path, default=SHIPPED)
     parser.add_argument("--turns", action="store_true", help="print each turn")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
+            reads = WishParser(WishNetwork(assistant.models.packaged_encoder, arguments.weights))
             for part in arguments.part:
-                counts = measure(assistant, part, tells=arguments.turns)
+                reading = None if arguments.words else reads
+                counts = measure(assistant, part, reading, tells=arguments.turns)
                 shares = (
                     np.array([counts[name] for name in ("understood", "right", "flat")]) / counts["turns"]
                 )

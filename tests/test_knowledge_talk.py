@@ -76,7 +76,7 @@ wanted = st.fixed_dictionaries(
 @given(wanted)
 def test_those_that_meet_all_constraints_are_found(constraints: dict[str, str]) -> None:
     found = [i for i, entity in PLACES.items() if constraints.items() <= entity.values.items()]
-    assert TABLE.meeting(constraints) == (found if constraints else [])
+    assert TABLE.meeting(DialogueState("places", 5, constraints).wishes) == (found if constraints else [])
 
 
 @given(wanted, st.permutations(list(PLACES)))
