@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from agent_fakes import FixedEncoder
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
-from agents.base.interfaces import Exchange
+from agents.base.interfaces import Exchange, Vectors
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.reply_writer import ReplyWriter
 from agents.dialogue.spoken import Learned, Spoken
@@ -166,3 +168,53 @@ def test_where_nothing_meets_what_is_wanted_the_nearest_are_left_to_be_shown() -
     nothing = DialogueState("places", 2)
     assert written(generator, "hello", state=nothing) is None
     assert generator.read is None
+
+
+class ByName:
+    """A column is like another of its name alone."""
+
+    version, dimension = "names-1", 64
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        rows = np.zeros((len(texts), 1_000), np.float32)
+        for row, text in enumerate(texts):
+            rows[row, zlib.crc32(text.encode()) % 1_000] = 1
+        return rows
+
+    encode_passages = encode_queries
+
+
+RESTAURANTS = ("food", "area", "pricerange", "address", "phone", "postcode")
+
+
+def test_the_generator_speaks_over_tables_like_those_it_learned_alone() -> None:
+    known = Spoken(ByName)
+    assert known.over(("district", "rent", "rooms", "heating")) is None
+    assert known.over(("area", "food")) is None  # two columns make no table of restaurants
+    over = known.over((*RESTAURANTS, "garden"))
+    assert over is not None
+    assert over.columns == set(RESTAURANTS)  # of the garden it says nothing
+    learned = Spoken(ByName, Learned(frozenset({"berth"}), frozenset({"ahoy"}))).over(("berth", "length"))
+    assert learned is not None
+    assert (learned.columns, "ahoy" in learned.words) == ({"berth"}, True)
+
+
+@pytest.mark.parametrize(
+    ("told", "holds"),
+    [
+        ("it is in the north part of town , would you like more ?", True),
+        ("there is a free flat with an elevator", False),
+        ("the flight is cheap", False),
+        ("the price is fine", True),  # its column is called so
+        ("it has wifi", False),
+        ("it has a cellar", True),  # as it has
+        ("a restaurant", True),  # as the table is called
+        ("a hotel", False),
+    ],
+)
+def test_what_is_told_is_plain_or_stands_with_the_entity(told: str, holds: bool) -> None:
+    over = Spoken(ByName).over(RESTAURANTS)
+    assert over is not None
+    entity = Entity("Kiku", {"pricerange": "cheap", "area": "north", "note": "cellar"})
+    words = [word for word in told.split() if word not in ("cheap", "north")]
+    assert over.holds(words, [entity], "restaurants") is holds

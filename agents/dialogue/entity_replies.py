@@ -100,7 +100,7 @@ def _told_apart(state: DialogueState, found: Found, asked: Sequence[str]) -> lis
     if state.act == "count" and not asked:
         if not state.wishes:
             return [f"{state.entities} in {state.base}. I know of no wish that you have."]
-        return _wanted(state, found, asked)
+        return [*_wanted(state, found, asked), *([f"\n({state.alone}.)"] if state.alone else [])]
     if state.act == "ask" and not asked and not state.best:
         lead = f"I find no column for that in {state.base}."
         if state.focus and found[0][0].passage.version_id in state.focus:
@@ -138,7 +138,7 @@ def _wanted(state: DialogueState, found: Found, asked: Sequence[str]) -> list[st
     """How many meet what is wanted, and the first of these; or what comes nearest."""
     wanted = list(dict.fromkeys(wish.column for wish in state.wishes))
     kept = [(source, entity) for source, entity in found if len(met(entity, state)) == len(state.wishes)]
-    if kept and state.meeting:
+    if state.meeting:
         verb = "meets" if state.meeting == 1 else "meet"
         lead = f"{state.meeting} of {state.entities} {verb} {state.told}:"
         shown = [wish.column for wish in state.limits]

@@ -50,7 +50,16 @@ def state_of(
         best=last.best,
         act=UNCLEAR if _is_unclear(last) and not names else last.act,
         unsure=last.unsure,
+        alone=_alone(table, last, wishes),
     )
+
+
+def _alone(table: KnowledgeTable, last: Meant, wishes: Sequence[Wish]) -> str:
+    """What a message that counts wants by itself, where more is wanted from before."""
+    own = wishes_after(table, [last], [[]]) if last.act == "count" else []
+    if not own or len(own) >= len(wishes):
+        return ""
+    return f"{', '.join(wish.told for wish in own)} alone: {len(table.meeting(own))}"
 
 
 def _is_one_value(wish: Wish) -> bool:

@@ -23,6 +23,7 @@ from stores.base.wishes import words
 
 DOMAINS = SHIPPED / "domains.json"  # by training/dialogue/spoken_domains.py
 _LIKE_FROM = 0.65  # cosine of two columns' names; as of a column and what asks for it
+_LEAST_BEGINNING = 4  # letters of a word that a column's name begins with: "price" of "pricerange"
 _LEAST_COLUMNS = 3  # of a domain, that the table has
 _LEAST_SHARE = 0.5  # of the domain's columns
 
@@ -45,10 +46,18 @@ class Speech:
     def holds(self, told: Iterable[str], entities: Iterable[Entity], base: str) -> bool:
         """Whether each word may be told of these entities. told: words that are no value of theirs."""
         held = {word for name in base.split() for word in (name.lower(), name.lower().removesuffix("s"))}
+        columns = set[str]()
         for entity in entities:
+            columns.update(column.lower() for column in entity.values)
             for text in (entity.name, *entity.values, *entity.values.values()):
                 held.update((as_value(text), *words(text)))
-        return all(word in self.words or word in held or not _is_word(word) for word in told)
+        return all(
+            word in self.words
+            or word in held
+            or not _is_word(word)
+            or (len(word) >= _LEAST_BEGINNING and any(column.startswith(word) for column in columns))
+            for word in told
+        )
 
 
 class Spoken:

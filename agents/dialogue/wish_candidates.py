@@ -35,6 +35,7 @@ class _Token:
     text: str
     named: Named | None = None
     number: str = ""
+    said: str = ""  # of a number, as it stands in the message
 
 
 def possible(message: str, table: KnowledgeTable) -> tuple[list[str], list[Possible]]:
@@ -69,12 +70,13 @@ _KINDS: dict[str, Kind] = {"number": "numeric column", "truth": "truth column", 
 def _number(token: _Token, at: int, others: Sequence[int], column: Column) -> Possible:
     number = number_of(token.number) or 0.0
     value = token.number
-    if column.is_time and ":" not in value and number < _HOURS:
-        value = f"{int(number):02}:00"
+    if column.is_time and (":" in value or number < _HOURS):
+        minutes = int(number if ":" in value else 60 * number)
+        value = f"{minutes // 60:02}:{minutes % 60:02}"
     inside = ":" in value if column.is_time else ":" not in value and column.least <= number <= column.most
     kind: Kind = "number inside" if inside else "number outside"
     beside = tuple(other for other in others if other != at)
-    return Possible(Candidate(kind, column.name, (at,), beside), column.name, value, token.number)
+    return Possible(Candidate(kind, column.name, (at,), beside), column.name, value, token.said)
 
 
 def _tokens(message: str, table: KnowledgeTable) -> Iterator[_Token]:
@@ -97,12 +99,13 @@ def _plain(text: str) -> Iterator[_Token]:
     tokens = _TOKEN.findall(text.lower())
     for token, after in zip(tokens, [*tokens, ""][1:], strict=True):
         if token in _SPELLED:
-            yield _Token(token, number=str(_SPELLED.index(token) + 1))
+            yield _Token(token, number=str(_SPELLED.index(token) + 1), said=token)
         elif token[0].isdigit():
             number = token
             if after in ("pm", "p") and token.isdigit() and int(token) < _AFTERNOON:
                 number = str(int(token) + _AFTERNOON)
-            yield _Token("time" if ":" in token else "number", number=number if _is_number(number) else "")
+            text = "time" if ":" in token else "number"
+            yield _Token(text, number=number if _is_number(number) else "", said=token)
         else:
             yield _Token(token)
 

@@ -14,10 +14,13 @@ from weakref import WeakKeyDictionary
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.wish_candidates import Possible, possible
 from agents.models.wish_network import Candidate
-from stores.base.wishes import Operator, Wish, is_same
+from stores.base.wishes import Operator, Wish, is_same, words
 
 End = Literal["highest", "lowest"]
 _SURE_FROM = 0.6  # chance of the likeliest label of what the message names; chosen on dev
+_NUMBER_FROM = 0.3  # chance from which a number of the message is taken for one of a column; chosen on dev
+_NUMBER_PERHAPS = 0.04  # from here on it is said that a number was not understood
+_OF_NAMES = ("ask", "any")
 _REMEMBERED = 500  # messages over a table; each message of a session is read again with every turn
 
 
@@ -70,18 +73,30 @@ class WishParser:
         judged = [
             (one, max(each, key=each.__getitem__), each) for one, each in zip(found, chances, strict=True)
         ]
+        judged = list(_as_named(judged, words(message)))
         kept = [*_of_values(judged), *_numbers(judged), *_of_columns(judged, table)]
+        changed = {change.column for change in kept}
         best = next(((c.column, label) for c, label, _ in judged if label in ("highest", "lowest")), None)
-        return Meant(
-            tuple(kept),
-            tuple(one.column for one, label, _ in judged if label == "ask" and one.column),
-            best,  # type: ignore[arg-type]
-            judged[-1][1],
-            tuple(_unsure(judged)),
-        )
+        asks = [c.column for c, label, _ in judged if label == "ask" and c.column not in {"", *changed}]
+        act = "find" if judged[-1][1] == "ask" and changed and not asks else judged[-1][1]
+        return Meant(tuple(kept), tuple(asks), best, act, tuple(_unsure(judged)))  # type: ignore[arg-type]
 
 
 _Judged = Sequence[tuple[Possible, str, dict[str, float]]]
+
+
+def _as_named(judged: _Judged, said: Sequence[str]) -> Iterable[tuple[Possible, str, dict[str, float]]]:
+    """Where the words of a column stand in the message, others that are only like it mean nothing."""
+    told = f" {' '.join(said)} "
+    named = {
+        label
+        for one, label, _ in judged
+        if label in _OF_NAMES and not one.given.at and f" {' '.join(words(one.column))} " in told
+    }
+    for one, label, chances in judged:
+        is_named = f" {' '.join(words(one.column))} " in told
+        is_column = bool(one.column) and not one.given.at
+        yield one, "none" if is_column and label in named and not is_named else label, chances
 
 
 def _of_values(judged: _Judged) -> Iterable[Change]:
@@ -94,8 +109,9 @@ def _numbers(judged: _Judged) -> Iterable[Change]:
     """Of each number the column that it is likeliest meant of."""
     for at in dict.fromkeys(one.given.at for one, _, _ in judged if one.given.kind.startswith("number")):
         rows = [row for row in judged if row[0].given.at == at and row[0].given.kind.startswith("number")]
-        one, label, _ = min(rows, key=lambda row: row[2]["none"])
-        if label != "none":
+        one, _, chances = min(rows, key=lambda row: row[2]["none"])
+        if chances["none"] < 1 - _NUMBER_FROM:
+            label = max((each for each in chances if each != "none"), key=chances.__getitem__)
             yield Change(one.column, label, one.value)  # type: ignore[arg-type]
 
 
@@ -110,12 +126,15 @@ def _of_columns(judged: _Judged, table: KnowledgeTable) -> Iterable[Change]:
 
 
 def _unsure(judged: _Judged) -> Iterable[str]:
-    named = dict.fromkeys((one.given.at, one.said) for one, _, _ in judged if one.given.at)
-    for at, said in named:
+    """What the message names whose likeliest label is not likely, and numbers of no column, so it seems."""
+    for at, said in dict.fromkeys((one.given.at, one.said) for one, _, _ in judged if one.given.at):
         rows = [each for one, _, each in judged if one.given.at == at]
-        taken = max(1 - each["none"] for each in rows)
-        sure = max(max(each.values()) for each in rows if 1 - each["none"] == taken)
-        if sure < _SURE_FROM:
+        closest = min(rows, key=lambda each: each["none"])
+        is_number = any(one.given.at == at and one.given.kind != "value" for one, _, _ in judged)
+        if is_number and closest["none"] >= 1 - _NUMBER_FROM:
+            if closest["none"] < 1 - _NUMBER_PERHAPS:
+                yield said
+        elif max(closest.values()) < _SURE_FROM:
             yield said
 
 

@@ -57,12 +57,13 @@ def main() -> None:
             words = told.setdefault(domain, Counter())
             words.update(word for turn in dialogue.turns for word in set(turn.system.split()))
     in_domains = Counter(w for w in vocabulary for d in {d.split()[1] for d in told if told[d][w]} if d)
+    in_sets = Counter(word for word in vocabulary for domain in told if told[domain][word])
     plain = sorted(word for word, count in in_domains.items() if count >= _PLAIN_FROM)
     domains = {
         domain: {
             "columns": [c for c, count in columns[domain].items() if count >= _LEAST_ROWS * rows[domain]],
             "words": sorted(
-                word for word in vocabulary - values - set(plain) if words[word] and in_domains[word] > 1
+                word for word in vocabulary - values - set(plain) if words[word] and in_sets[word] > 1
             ),
         }
         for domain, words in told.items()

@@ -1,6 +1,6 @@
 """Trains the network that judges what a message wants of a table.
 
-    python -m training.dialogue.train_wishes DATA [--out FILE] [--count 24000] [--epochs 6] [--seed 0]
+    python -m training.dialogue.train_wishes DATA [--out FILE] [--count 18000] [--epochs 4] [--seed 0]
 
     invented messages over 22 domains, and STAR's (train) -> the network -> wishes.safetensors
 
@@ -213,8 +213,8 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=SHIPPED)
-    parser.add_argument("--count", type=int, default=24_000)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--count", type=int, default=18_000)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
