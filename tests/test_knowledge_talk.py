@@ -198,7 +198,7 @@ def test_without_a_wish_the_nearest_are_shown_and_without_entities_that_is_said(
         ({"act": "ask", "focus": (2,), "asked": ("stars",)}, "Kiku: no stars given [1]"),
         (
             {"act": "ask", "focus": (2, 3), "asked": ("area",)},
-            "\nKiku: area east [1]\nPho Lan: area west [2]",
+            "The area:\nKiku: area east [1]\nPho Lan: area west [2]",
         ),
         (
             {

@@ -128,7 +128,8 @@ def _talked_about(state: DialogueState, found: Found, asked: Sequence[str]) -> l
         lead = f"The {end} {column}{among}:"
         return [lead, *(_line(s, e, first, ()) for s, e in about[:_LISTED])]
     if asked and len(about) > 1:
-        return ["", *(_line(s, e, asked, (), most=len(asked)) for s, e in about[:_LISTED])]
+        lead = f"The {', '.join(asked)}:"
+        return [lead, *(_line(s, e, asked, (), most=len(asked)) for s, e in about[:_LISTED])]
     source, entity = about[0]
     told = _told(entity, asked or list(entity.values))
     return [_citing(f"{entity.name}: {told} [{source.number}]", source)]
