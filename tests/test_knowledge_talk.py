@@ -187,8 +187,8 @@ def test_without_a_wish_the_nearest_are_shown_and_without_entities_that_is_said(
             "3 of 5 meet food: not",
         ),
         ({"act": "count"}, "5 in places. I know of no wish that you have."),
-        ({"act": "ask", "focus": (2,)}, "I find no column for that in places. What it tells of Kiku: food"),
-        ({"act": "ask"}, "I find no column for that in places. The columns are food, area, price, garden."),
+        ({"act": "ask", "focus": (2,)}, "I find no column for that in places.\nKiku: food japanese"),
+        ({"act": "ask"}, "I find no column for that in places.\nThe nearest in places:"),
         ({"act": "unclear"}, "I did not understand a wish in that.\nThe nearest in places:"),
         ({"act": "find", "unsure": ("750",)}, "I am not sure how “750” is meant.\nThe nearest in places:"),
         (

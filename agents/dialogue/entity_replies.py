@@ -60,8 +60,20 @@ class EntityReplies(QuotingOnly):
             said = self._sorter.sorted(request.message)
             if said.stating and not said.asking:
                 return [NOTED + " ".join(said.stating)]
-        if not remembered and (told := _told_apart(state, found, asked)):
-            return told
+        lead = "" if remembered else _lead(state, asked)
+        told = self._told(request, state, found, asked, remembered)
+        return [f"{lead}\n", *told] if lead else told
+
+    def _told(
+        self,
+        request: ReplyRequest,
+        state: DialogueState,
+        found: Found,
+        asked: Sequence[str],
+        remembered: Sequence[str],
+    ) -> list[str]:
+        if state.act == "count" and not asked and not state.unsure:
+            return _counted(state, found)
         if self._writer and not remembered:
             written = self._writer().write(request, state, found, asked)
             if written is not None:
@@ -90,32 +102,21 @@ def asked_columns(encoder: Encoder, message: str, columns: Sequence[str]) -> lis
     return [column for column, cosine in zip(columns, likeness, strict=True) if cosine >= _ASKED_FROM]
 
 
-def _told_apart(state: DialogueState, found: Found, asked: Sequence[str]) -> list[str]:
-    """Where a message is not sure, not understood, counts, or asks for what no column tells; else nothing."""
+def _lead(state: DialogueState, asked: Sequence[str]) -> str:
+    """What is said first where a message is not sure, not understood, or asks for what no column tells."""
     if state.unsure:
-        parts = ", ".join(f"“{said}”" for said in state.unsure)
-        return [f"I am not sure how {parts} is meant.\n", *_so_far(state, found, asked)]
+        return f"I am not sure how {', '.join(f'“{said}”' for said in state.unsure)} is meant."
     if state.act == "unclear":
-        return ["I did not understand a wish in that.\n", *_so_far(state, found, asked)]
-    if state.act == "count" and not asked:
-        if not state.wishes:
-            return [f"{state.entities} in {state.base}. I know of no wish that you have."]
-        return [*_wanted(state, found, asked), *([f"\n({state.alone}.)"] if state.alone else [])]
+        return "I did not understand a wish in that."
     if state.act == "ask" and not asked and not state.best:
-        lead = f"I find no column for that in {state.base}."
-        if state.focus and found[0][0].passage.version_id in state.focus:
-            source, entity = found[0]
-            told = _told(entity, list(entity.values))
-            return [lead, _citing(f" What it tells of {entity.name}: {told} [{source.number}]", source)]
-        return [f"{lead} The columns are {', '.join(found[0][1].values)}."]
-    return []
+        return f"I find no column for that in {state.base}."
+    return ""
 
 
-def _so_far(state: DialogueState, found: Found, asked: Sequence[str]) -> list[str]:
-    """What is understood, and the entities that meet it."""
-    if state.wishes:
-        return _wanted(state, found, asked)
-    return [f"The nearest in {state.base}:", *(_line(s, e, asked, ()) for s, e in found[:_LISTED])]
+def _counted(state: DialogueState, found: Found) -> list[str]:
+    if not state.wishes:
+        return [f"{state.entities} in {state.base}. I know of no wish that you have."]
+    return [*_wanted(state, found, ()), *([f"\n({state.alone}.)"] if state.alone else [])]
 
 
 def _talked_about(state: DialogueState, found: Found, asked: Sequence[str]) -> list[str]:

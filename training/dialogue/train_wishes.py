@@ -6,8 +6,8 @@
     invented messages over 22 domains, and STAR's (train) -> the network -> wishes.safetensors
 
 Four domains are held out: their accuracy, printed after each epoch, says how well other tables are read. One
-seed gives one file on one machine. --star: trains nothing, and measures FILE on STAR's test part, which people
-wrote.
+seed gives one file on one machine. --star: trains nothing, and measures FILE on STAR's test part, as people
+wrote it.
 """
 
 from __future__ import annotations
