@@ -85,11 +85,11 @@ class Spoken:
         )
         spoken: set[str] = set(self._learned.columns.intersection(columns))
         told = self._plain | (self._learned.words if spoken else frozenset())
-        shares: dict[str, float] = {}
+        shares: dict[str, tuple[float, int]] = {}
         for name, domain in self._domains.items():
             matched = like[:, [known.index(column) for column in domain["columns"]]].any(0)
             if matched.sum() >= _LEAST_COLUMNS and matched.mean() >= _LEAST_SHARE:
-                shares[name] = float(matched.mean())
+                shares[name] = float(matched.mean()), int(matched.sum())
         if shares:
             domain = self._domains[max(shares, key=shares.__getitem__)]
             of_domain = [known.index(column) for column in domain["columns"]]

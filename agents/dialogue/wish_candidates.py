@@ -56,12 +56,19 @@ def possible(message: str, table: KnowledgeTable) -> tuple[list[str], list[Possi
     others = tuple(at for at, token in enumerate(tokens) if token.number or token.named)
     for at, token in enumerate(tokens):
         if token.number:
-            found += [_number(token, at, others, c) for c in table.columns.values() if c.kind == "number"]
+            of_columns = (_number(token, at, others, c) for c in table.columns.values() if c.kind == "number")
+            found += [one for one in of_columns if _may_be(one, table)]
     for column in table.columns.values():
         own = tuple(at for at, one in values if one.column == column.name)
         found.append(Possible(Candidate(_KINDS[column.kind], column.name, (), own), column.name))
     found.append(Possible(Candidate("message", "", (), tuple(at for at, _ in values)), ""))
     return texts, found
+
+
+def _may_be(one: Possible, table: KnowledgeTable) -> bool:
+    """Of a number in letters, which is often none ("which one"): whether its column has such numbers."""
+    column, number = table.columns[one.column], number_of(one.value) or 0.0
+    return one.said not in _SPELLED or column.least <= number <= column.most
 
 
 _KINDS: dict[str, Kind] = {"number": "numeric column", "truth": "truth column", "text": "text column"}

@@ -19,6 +19,7 @@ from stores.base.wishes import Operator, Wish, is_same, words
 End = Literal["highest", "lowest"]
 _SURE_FROM = 0.6  # chance of the likeliest label of what the message names; chosen on dev
 _NUMBER_FROM = 0.3  # chance from which a number of the message is taken for one of a column; chosen on dev
+_WORD_FROM = 0.5  # the same of a number that is written as a word: "which one"
 _NUMBER_PERHAPS = 0.04  # from here on it is said that a number was not understood
 _OF_NAMES = ("ask", "any")
 _REMEMBERED = 500  # messages over a table; each message of a session is read again with every turn
@@ -74,12 +75,14 @@ class WishParser:
             (one, max(each, key=each.__getitem__), each) for one, each in zip(found, chances, strict=True)
         ]
         judged = list(_as_named(judged, words(message)))
-        kept = [*_of_values(judged), *_numbers(judged), *_of_columns(judged, table)]
+        unsure = dict(_unsure(judged))
+        sure = [row for row in judged if row[0].given.at not in unsure]
+        kept = [*_of_values(sure), *_numbers(sure), *_of_columns(sure, table)]
         changed = {change.column for change in kept}
         best = next(((c.column, label) for c, label, _ in judged if label in ("highest", "lowest")), None)
         asks = [c.column for c, label, _ in judged if label == "ask" and c.column not in {"", *changed}]
         act = "find" if judged[-1][1] == "ask" and changed and not asks else judged[-1][1]
-        return Meant(tuple(kept), tuple(asks), best, act, tuple(_unsure(judged)))  # type: ignore[arg-type]
+        return Meant(tuple(kept), tuple(asks), best, act, tuple(unsure.values()))  # type: ignore[arg-type]
 
 
 _Judged = Sequence[tuple[Possible, str, dict[str, float]]]
@@ -110,7 +113,7 @@ def _numbers(judged: _Judged) -> Iterable[Change]:
     for at in dict.fromkeys(one.given.at for one, _, _ in judged if one.given.kind.startswith("number")):
         rows = [row for row in judged if row[0].given.at == at and row[0].given.kind.startswith("number")]
         one, _, chances = min(rows, key=lambda row: row[2]["none"])
-        if chances["none"] < 1 - _NUMBER_FROM:
+        if chances["none"] < 1 - (_NUMBER_FROM if one.said[:1].isdigit() else _WORD_FROM):
             label = max((each for each in chances if each != "none"), key=chances.__getitem__)
             yield Change(one.column, label, one.value)  # type: ignore[arg-type]
 
@@ -125,17 +128,17 @@ def _of_columns(judged: _Judged, table: KnowledgeTable) -> Iterable[Change]:
             yield Change(one.column, label)  # type: ignore[arg-type]
 
 
-def _unsure(judged: _Judged) -> Iterable[str]:
-    """What the message names whose likeliest label is not likely, and numbers of no column, so it seems."""
+def _unsure(judged: _Judged) -> Iterable[tuple[tuple[int, ...], str]]:
+    """Tokens and words of what is named, where no label is likely, and of numbers that seem of no column."""
     for at, said in dict.fromkeys((one.given.at, one.said) for one, _, _ in judged if one.given.at):
         rows = [each for one, _, each in judged if one.given.at == at]
         closest = min(rows, key=lambda each: each["none"])
         is_number = any(one.given.at == at and one.given.kind != "value" for one, _, _ in judged)
         if is_number and closest["none"] >= 1 - _NUMBER_FROM:
             if closest["none"] < 1 - _NUMBER_PERHAPS:
-                yield said
+                yield at, said
         elif max(closest.values()) < _SURE_FROM:
-            yield said
+            yield at, said
 
 
 def wishes_after(
