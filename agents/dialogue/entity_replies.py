@@ -25,6 +25,11 @@ from stores.base.wishes import words
 _LISTED = 3  # entities
 _COLUMNS = 4  # of each that is listed
 _ASKED_FROM = 0.65  # cosine of a column's name and words of the message; fitted on CamRest and SMD, dev part
+_MAY_ASK = (
+    "",
+    "ask",
+    "unclear",
+)  # what a message does whose columns may be told by their likeness to its words
 _LONGEST_RUN = 3  # words of the message that are compared with a column's name
 
 
@@ -54,7 +59,9 @@ class EntityReplies(QuotingOnly):
         if not sources:
             return [f"{state.base} holds nothing like that."]
         found = [(source, _entity(source)) for source in sources]
-        asked = list(state.asked) if state.asked is not None else self._named_columns(request, found[0][1])
+        asked = list(state.asked or ())
+        if not asked and state.act in _MAY_ASK:
+            asked = self._named_columns(request, found[0][1])
         remembered = _remembered(request)
         if not (state.asks_for_more or asked or remembered) and request.is_kept:
             said = self._sorter.sorted(request.message)
