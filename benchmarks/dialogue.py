@@ -1,7 +1,7 @@
 """Task dialogues over knowledge bases: the entities found, and the replies of the built-in chat model.
 
     python -m benchmarks.dialogue DATA [--only camrest smd mwoz_e2e] [--split test] [--level session dataset]
-        [--encoder DIR] [--distractors 10 100] [--generated]
+        [--encoder DIR] [--distractors 10 100] [--generated] [--words]
 
 For each turn, with the dialogue so far as it was held: Re@K by value and by turn for the entities by cosine
 alone and as the product ranks them; BLEU and Entity-F1 of the product's replies, by nothing trained.
@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -35,6 +36,8 @@ from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.dialogue.session_state import state_of
+from agents.dialogue.wish_parser import WishParser
 from agents.languages.message_sorting import MessageSorter
 from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.held_out.replies import entity_f1
@@ -58,6 +61,7 @@ DEPTHS = (1, 3, 5)
 LEVELS = ("session", "dataset")
 _SHOWN = 5  # entities that the reply is made from
 _NEAREST, _MEETING = 40, 20  # that the product ranks
+_CITED = re.compile(r"\[\d\]")
 
 
 @dataclass
@@ -83,6 +87,7 @@ def measure(
     *,
     times: int = 1,
     writer: Callable[[], ReplyWriter] | None = None,
+    parser: WishParser | None = None,
 ) -> Measured:
     """Every turn of a set. times: as many entities as there are, at dataset level."""
     measured = Measured()
@@ -91,12 +96,12 @@ def measure(
         of_domain.setdefault(domain, []).append(entity)
     of_domain = {domain: grown(entities, times) for domain, entities in of_domain.items()}
     measured.values.update(value for entities in of_domain.values() for e in entities for value in _values(e))
-    tables = {domain: _table(entities) for domain, entities in of_domain.items()}
+    tables = {domain: _table(domain, entities) for domain, entities in of_domain.items()}
     replies = EntityReplies(lambda: encoder, MessageSorter(), writer)
     for number, dialogue in enumerate(read_dialogues(data, name, split)):
         entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
-        table = tables[dialogue.domain] if level == "dataset" else _table(entities)
-        _play(measured, encoder, replies, dialogue, entities, table)
+        table = tables[dialogue.domain] if level == "dataset" else _table(dialogue.domain, entities)
+        _play(measured, encoder, replies, dialogue, entities, table, parser)
         if number % 50 == 0:
             print(f"{name}, {level}: {number} dialogues", file=sys.stderr)
     return measured
@@ -127,6 +132,7 @@ def _play(
     dialogue: TaskDialogue,
     entities: Sequence[Entity],
     table: KnowledgeTable,
+    parser: WishParser | None,
 ) -> None:
     vectors = _vectors(encoder, tuple(map(encoded_text, entities)))
     names = {entity.name for entity in entities}
@@ -135,12 +141,12 @@ def _play(
     for turn in dialogue.turns:
         said.append(turn.user)
         began = time.perf_counter()
-        state = table.state(said, shown)
+        state = state_of(table, parser, said, shown)
         query = encoder.encode_queries([entity_query(turn.user, state).replace("_", " ")])[0]
         cosines = vectors @ query if entities else np.empty(0)
         nearest = list(map(int, np.argsort(-cosines, kind="stable")[:_NEAREST]))
-        chosen = dict.fromkeys([*nearest, *state.focus, *table.meeting(state.constraints)[:_MEETING]])
-        found = {i: _candidate(i, entities[i], float(cosines[i])) for i in chosen}
+        chosen = dict.fromkeys([*nearest, *state.focus, *table.meeting(state.wishes)[:_MEETING]])
+        found = {i: candidate_of(i, entities[i], float(cosines[i])) for i in chosen}
         ways = {"cosine": [found[i] for i in nearest], "product": list(ranked(list(found.values()), state))}
         measured.found_ms.append(1_000 * (time.perf_counter() - began))
         gold = known.intersection(turn.entities)
@@ -151,14 +157,14 @@ def _play(
             before = " ".join([*said, *shown])
             measured.first_named.append(any(name not in before for name in gold & names))
         measured.right.append(turn.system)
-        measured.told.append(_reply(replies, turn.user, state, ways["product"]))
+        measured.told.append(_spaced(replied(replies, turn.user, state, ways["product"])))
         measured.replied_ms.append(1_000 * (time.perf_counter() - began))
         measured.wanted.append(set(turn.entities))
         shown.append(turn.system)
 
 
-def _table(entities: Sequence[Entity]) -> KnowledgeTable:
-    return KnowledgeTable("it", enumerate(entities))
+def _table(domain: str, entities: Sequence[Entity]) -> KnowledgeTable:
+    return KnowledgeTable(domain, enumerate(entities))
 
 
 @cache
@@ -166,7 +172,8 @@ def _vectors(encoder: Encoder, texts: tuple[str, ...]) -> np.ndarray:  # type: i
     return encoder.encode_passages(texts)
 
 
-def _candidate(number: int, entity: Entity, cosine: float) -> Candidate:
+def candidate_of(number: int, entity: Entity, cosine: float) -> Candidate:
+    """An entity, as found by its place and its cosine."""
     passage = Passage(
         number, number, "kb:1", "entity", entity.name, entity_text(entity), 1, number, "", "", now()
     )
@@ -177,16 +184,19 @@ def _values(entity: Entity) -> set[str]:
     return {entity.name, *entity.values.values()}
 
 
-def _reply(replies: EntityReplies, message: str, state: DialogueState, order: Sequence[Candidate]) -> str:
+def replied(replies: EntityReplies, message: str, state: DialogueState, order: Sequence[Candidate]) -> str:
+    """The reply as text. order: entities, best first."""
     sources = tuple(Source(n, candidate.passage) for n, candidate in enumerate(order[:_SHOWN], start=1))
     request = ReplyRequest((), message, message, sources, state=state)
 
     async def read() -> str:
         return "".join([piece async for piece in replies.stream(request)])
 
-    text = asyncio.run(read())
-    for source in sources:
-        text = text.replace(f"[{source.number}]", "")
+    return asyncio.run(read())
+
+
+def _spaced(text: str) -> str:
+    text = _CITED.sub("", text)
     return " ".join(text.replace(",", " , ").replace(":", " ").split())
 
 
@@ -226,6 +236,7 @@ def main() -> None:
     parser.add_argument("--encoder", type=Path, help="of `entity_retriever`, instead of the packaged one")
     parser.add_argument("--distractors", nargs="+", type=int, default=[1], metavar="TIMES")
     parser.add_argument("--generated", action="store_true", help="replies of the dialogue generator")
+    parser.add_argument("--words", action="store_true", help="nothing reads: each value named is wanted")
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +250,7 @@ def main() -> None:
                     if (name, level) == ("smd", "dataset"):
                         continue  # each of its dialogues has a knowledge base of its own
                     writer = (
-                        (lambda: ReplyWriter(assistant.models.dialogue_generator))
+                        (lambda: ReplyWriter(assistant.models.dialogue_generator, assistant.models.spoken))
                         if arguments.generated
                         else None
                     )
@@ -248,6 +259,7 @@ def main() -> None:
                             *(encoder, arguments.data, name, arguments.split, level),
                             times=times,
                             writer=writer,
+                            parser=None if arguments.words else assistant.models.wish_parser,
                         )
                         report(name, f"{level} level, {times} x" if times > 1 else f"{level} level", found)
 

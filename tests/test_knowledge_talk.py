@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent_fakes import FixedEncoder, passage
@@ -28,6 +29,7 @@ from assistant.terminal.actions.rating import OF_A_BASE, OF_A_CURATOR, OF_ENTITI
 from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity, entity_of, entity_text
 from stores.base.passages import knowledge_space, own_space
+from stores.base.wishes import Wish
 
 PLACES = {
     1: Entity("The Copper Kettle", {"food": "british", "area": "east", "price": "cheap", "garden": "yes"}),
@@ -76,7 +78,7 @@ wanted = st.fixed_dictionaries(
 @given(wanted)
 def test_those_that_meet_all_constraints_are_found(constraints: dict[str, str]) -> None:
     found = [i for i, entity in PLACES.items() if constraints.items() <= entity.values.items()]
-    assert TABLE.meeting(constraints) == (found if constraints else [])
+    assert TABLE.meeting(DialogueState("places", 5, constraints).wishes) == (found if constraints else [])
 
 
 @given(wanted, st.permutations(list(PLACES)))
@@ -138,9 +140,9 @@ ASKING = FixedEncoder(
 )
 
 
-def reply(message: str, *order: int, shown: tuple[str, ...] = ()) -> str:
+def reply(message: str, *order: int, shown: tuple[str, ...] = (), state: DialogueState | None = None) -> str:
     sources = tuple(Source(n, of(i, n).passage) for n, i in enumerate(order, start=1))
-    state = TABLE.state([message], shown)
+    state = state or TABLE.state([message], shown)
     request = ReplyRequest((), message, message, sources, state=state)
     model = EntityReplies(lambda: ASKING, MessageSorter())
 
@@ -175,6 +177,43 @@ def test_of_what_is_talked_about_the_columns_asked_for_are_told() -> None:
 def test_without_a_wish_the_nearest_are_shown_and_without_entities_that_is_said() -> None:
     assert reply("hello", 2).splitlines()[0] == "The nearest in places:"
     assert reply("hello") == "places holds nothing like that."
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (
+            {"act": "count", "limits": (Wish("food", "not", ("british",)),), "meeting": 3},
+            "3 of 5 meet food: not",
+        ),
+        ({"act": "count"}, "5 in places. I know of no wish that you have."),
+        ({"act": "ask", "focus": (2,)}, "I find no column for that in places.\nKiku: food japanese"),
+        ({"act": "ask"}, "I find no column for that in places.\nThe nearest in places:"),
+        ({"act": "unclear"}, "I did not understand a wish in that.\nThe nearest in places:"),
+        ({"act": "find", "unsure": ("750",)}, "I am not sure how “750” is meant.\nThe nearest in places:"),
+        (
+            {"act": "find", "focus": (2,), "best": ("price", "lowest")},
+            "The lowest price:\nKiku: price expensive",
+        ),
+        ({"act": "ask", "focus": (2,), "asked": ("stars",)}, "Kiku: no stars given [1]"),
+        (
+            {"act": "ask", "focus": (2, 3), "asked": ("area",)},
+            "The area:\nKiku: area east [1]\nPho Lan: area west [2]",
+        ),
+        (
+            {
+                "act": "count",
+                "constraints": {"food": "british"},
+                "meeting": 2,
+                "alone": "area: west alone: 3",
+            },
+            "2 of 5 meet food: british:",
+        ),
+    ],
+)
+def test_what_is_not_sure_counted_best_or_in_no_column_is_said_so(known: dict[str, Any], told: str) -> None:
+    given = {"asked": (), "asks_for_more": not known.get("focus")} | known
+    assert reply("?", 2, 3, state=DialogueState("places", 5, **given)).startswith(told)
 
 
 def test_a_column_is_asked_for_in_its_own_words_or_like_ones() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from agent_fakes import FixedEncoder
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
-from agents.base.interfaces import Exchange
+from agents.base.interfaces import Exchange, Vectors
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.dialogue.spoken import Learned, Spoken
 from agents.languages.message_sorting import MessageSorter
 from agents.models.dialogue_arrays import Told
 from agents.models.dialogue_inputs import DialogueInputs
@@ -41,6 +44,14 @@ class Scripted:
         return [Told(words, [places.get(word, -1) for word in words], -1.0) for words in told]
 
 
+def spoken(*columns: str) -> Spoken:
+    """As after corrections over these columns, in all words of the replies below."""
+    words = "place 'd say would like its is phone serves restaurant it at high street food italian european"
+    return Spoken(
+        lambda: FixedEncoder({}), Learned(frozenset(columns or KIKU.values), frozenset(words.split()))
+    )
+
+
 def written(
     generator: Scripted,
     message: str,
@@ -57,7 +68,7 @@ def written(
     request = ReplyRequest(
         (), message, message, tuple(s for s, _ in found), history=tuple(history), state=state
     )
-    told = ReplyWriter(generator).write(request, state, found, asked)
+    told = ReplyWriter(generator, spoken()).write(request, state, found, asked)
     return None if told is None else (str(told), told.cites)
 
 
@@ -96,7 +107,7 @@ def test_an_article_fits_the_value_behind_it(told: str, read: str) -> None:
     passage = Passage(1, 1, "kb:1", "entity", row.name, entity_text(row), 1, 1, "", "", now())
     request = ReplyRequest((), "Food?", "Food?", (Source(1, passage),), state=looking())
     state = DialogueState("places", 1, {"Food": row.values["Food"]}, 1)
-    written = ReplyWriter(Scripted(f"kiku_sushi is {told} .")).write(
+    written = ReplyWriter(Scripted(f"kiku_sushi is {told} ."), spoken()).write(
         request, state, [(Source(1, passage), row)], ()
     )
     assert str(written) == f"Kiku Sushi is {read} [1]."
@@ -132,7 +143,7 @@ def test_what_else_meets_is_named_behind_a_generated_reply(meeting: int, end: st
             Source(number, Passage(number, 1, "kb:1", "entity", entity.name, text, 1, number, "", "", now()))
         )
     request = ReplyRequest((), "japanese", "japanese", tuple(sources), state=looking(meeting))
-    writer = ReplyWriter(Scripted("kiku_sushi is in the north"))
+    writer = ReplyWriter(Scripted("kiku_sushi is in the north"), spoken())
     replies = EntityReplies(lambda: FixedEncoder({}), MessageSorter(), lambda: writer)
 
     async def read() -> str:
@@ -157,3 +168,53 @@ def test_where_nothing_meets_what_is_wanted_the_nearest_are_left_to_be_shown() -
     nothing = DialogueState("places", 2)
     assert written(generator, "hello", state=nothing) is None
     assert generator.read is None
+
+
+class ByName:
+    """A column is like another of its name alone."""
+
+    version, dimension = "names-1", 64
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        rows = np.zeros((len(texts), 1_000), np.float32)
+        for row, text in enumerate(texts):
+            rows[row, zlib.crc32(text.encode()) % 1_000] = 1
+        return rows
+
+    encode_passages = encode_queries
+
+
+RESTAURANTS = ("food", "area", "pricerange", "address", "phone", "postcode")
+
+
+def test_the_generator_speaks_over_tables_like_those_it_learned_alone() -> None:
+    known = Spoken(ByName)
+    assert known.over(("district", "rent", "rooms", "heating")) is None
+    assert known.over(("area", "food")) is None  # two columns make no table of restaurants
+    over = known.over((*RESTAURANTS, "garden"))
+    assert over is not None
+    assert over.columns == set(RESTAURANTS)  # of the garden it says nothing
+    learned = Spoken(ByName, Learned(frozenset({"berth"}), frozenset({"ahoy"}))).over(("berth", "length"))
+    assert learned is not None
+    assert (learned.columns, "ahoy" in learned.words) == ({"berth"}, True)
+
+
+@pytest.mark.parametrize(
+    ("told", "holds"),
+    [
+        ("it is in the north part of town , would you like more ?", True),
+        ("there is a free flat with an elevator", False),
+        ("the flight is cheap", False),
+        ("the price is fine", True),  # its column is called so
+        ("it has wifi", False),
+        ("it has a cellar", True),  # as it has
+        ("a restaurant", True),  # as the table is called
+        ("a hotel", False),
+    ],
+)
+def test_what_is_told_is_plain_or_stands_with_the_entity(told: str, holds: bool) -> None:
+    over = Spoken(ByName).over(RESTAURANTS)
+    assert over is not None
+    entity = Entity("Kiku", {"pricerange": "cheap", "area": "north", "note": "cellar"})
+    words = [word for word in told.split() if word not in ("cheap", "north")]
+    assert over.holds(words, [entity], "restaurants") is holds

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, Self, TypeAlias
 
 from agents.base.interfaces import Exchange
 from agents.base.interfaces import Source as Source
+from stores.base.wishes import Wish
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,22 @@ class DialogueState:
     meeting: int = 0  # entities that meet all of them
     focus: tuple[int, ...] = ()  # versions of the entities that are talked about, the latest first
     asks_for_more: bool = True  # the message names a value, or nothing is talked about yet
+    limits: tuple[Wish, ...] = ()  # what is wanted besides: not a value, one of several, at most a number
+    asked: tuple[str, ...] | None = None  # columns that the message asks for; None: nothing read it
+    best: tuple[str, str] | None = None  # the column, and highest or lowest, by which the focus was chosen
+    act: str = ""  # what the message does: find, count, ask or other
+    unsure: tuple[str, ...] = ()  # words of the message that were not understood
+    alone: str = ""  # where it counts: what it wants without what was wanted before, and how many meet that
+
+    @property
+    def wishes(self) -> list[Wish]:
+        """All that is wanted."""
+        return [Wish(column, "is", (value,)) for column, value in self.constraints.items()] + [*self.limits]
 
     @property
     def told(self) -> str:
-        """The constraints, on one line."""
-        return ", ".join(f"{column}: {value}" for column, value in self.constraints.items())
+        """The wishes, on one line."""
+        return ", ".join(wish.told for wish in self.wishes)
 
 
 @dataclass(frozen=True)

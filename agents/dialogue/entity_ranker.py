@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from agents.base.chat_interfaces import DialogueState
 from agents.base.interfaces import Candidate
-from agents.dialogue.knowledge_table import words
 from stores.base.entities import Entity, entity_of
 
 _TALKED_ABOUT = 10.0  # more than any number of constraints that people name
@@ -28,22 +27,20 @@ def ranked(candidates: Sequence[Candidate], state: DialogueState) -> tuple[Candi
 
 def entity_query(message: str, state: DialogueState) -> str:
     """What entities are searched by: the message and what is wanted so far."""
-    return " ".join([message, *state.constraints.values()])
+    wanted = (value for wish in state.wishes if wish.operator == "is" for value in wish.values)
+    return " ".join([message, *wanted])
 
 
 def met(entity: Entity, state: DialogueState) -> list[str]:
-    """The columns of the constraints that an entity meets."""
-    return [
-        column
-        for column, value in state.constraints.items()
-        if words(entity.values.get(column, "")) == words(value)
-    ]
+    """The columns of the wishes that an entity meets, one for each."""
+    return [wish.column for wish in state.wishes if wish.is_met(entity.values.get(wish.column, ""))]
 
 
 def _lifted(candidate: Candidate, state: DialogueState) -> Candidate:
     entity = entity_of(candidate.passage.title, candidate.passage.text)
-    contradicted = sum(column in entity.values for column in state.constraints) - len(met(entity, state))
-    lift = float(len(met(entity, state)) - contradicted)
+    kept = len(met(entity, state))
+    contradicted = sum(wish.column in entity.values for wish in state.wishes) - kept
+    lift = float(kept - contradicted)
     if candidate.passage.version_id in state.focus:
         lift += _TALKED_ABOUT - state.focus.index(candidate.passage.version_id)
     return replace(candidate, lift=lift, score=candidate.score + lift)

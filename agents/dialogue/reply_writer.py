@@ -3,18 +3,19 @@
     entities, dialogue so far -> different replies, the likeliest first -> the first that is sound
 
 Sound is a reply whose values are those of one entity that it names, or of several that it names, each its
-own. Nothing of what it says besides is checked, so it cites each entity that it tells of.
+own. What it says besides is plain words, or stands with an entity that it tells of: see `spoken`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from agents.base.chat_interfaces import CitingText, DialogueState, ReplyRequest, Source
 from agents.base.citations import without_citations
-from agents.dialogue.knowledge_table import TRUTHS
+from agents.dialogue.columns import TRUTHS
+from agents.dialogue.spoken import Spoken
 from agents.models.dialogue_arrays import Told
 from agents.models.dialogue_inputs import NAME, DialogueInputs, as_value, dialogue_inputs, spoken
 from stores.base.entities import Entity
@@ -38,8 +39,10 @@ class Generator(Protocol):
 class ReplyWriter:
     """Writes replies over a knowledge base by the dialogue generator."""
 
-    def __init__(self, generator: Generator) -> None:
+    def __init__(self, generator: Generator, spoken: Spoken) -> None:
+        """spoken: what it may speak of."""
         self._generator = generator
+        self._spoken = spoken
 
     def write(
         self, request: ReplyRequest, state: DialogueState, found: Found, asked: Sequence[str]
@@ -47,16 +50,30 @@ class ReplyWriter:
         """The reply; None where none is sound. found: best first. asked: columns that the message names."""
         if state.constraints and not state.meeting:
             return None  # the nearest are to be shown, and that nothing meets all
+        if state.limits or state.best or state.act == "count":
+            return None  # it was trained on values that are wanted, and on nothing else
         if not (state.constraints if state.asks_for_more else asked):
             return None  # nothing is wanted yet, or what is asked for is none of the columns
-        rows = [as_values(entity) for _, entity in found]
+        speech = self._spoken.over(dict.fromkeys(column for _, entity in found for column in entity.values))
+        if speech is None or not speech.columns.issuperset({*state.constraints, *asked}):
+            return None
+        rows = [as_values(_kept(entity, speech.columns)) for _, entity in found]
         said = [text for e in request.history for text in (e.message, e.answer)]
         inputs = inputs_of([*said, request.message], rows, state.constraints, state.meeting)
         for told in self._generator.replies(inputs):
             of_rows = _told_of(told, inputs)
-            if of_rows is not None and _answers(of_rows, rows, state, asked):
+            if of_rows is None or not _answers(of_rows, rows, state, asked):
+                continue
+            own = [word for word, of_row in zip(told.words, of_rows, strict=True) if of_row is None]
+            entities = [found[row][1] for row in {one[0] for one in of_rows if one is not None}]
+            if speech.holds(own, entities, state.base):
                 return _written(told, of_rows, found, inputs)
         return None
+
+
+def _kept(entity: Entity, columns: Collection[str]) -> Entity:
+    """The same with these columns alone."""
+    return Entity(entity.name, {c: value for c, value in entity.values.items() if c in columns})
 
 
 def as_values(entity: Entity) -> Entity:

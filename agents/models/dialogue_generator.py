@@ -87,6 +87,8 @@ class DialogueDescription:
     heads: int
     sha256: dict[str, str]  # of each file
     largest_difference: float = 0.0  # of a log-probability, between torch and what is served
+    learned_columns: tuple[str, ...] = ()  # from corrections, beside those of what is shipped
+    learned_words: tuple[str, ...] = ()  # of the replies that were corrections
     format: int = _FORMAT
 
     @classmethod
@@ -102,7 +104,8 @@ class DialogueDescription:
             facts = json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
             if facts["format"] != _FORMAT:
                 raise ValueError(f"its format is {facts['format']}, not {_FORMAT}")
-            found = cls(**facts | {"words": tuple(facts["words"])})
+            lists = ("words", "learned_columns", "learned_words")
+            found = cls(**facts | {name: tuple(facts.get(name, ())) for name in lists})
             files = {name: (folder / name).read_bytes() for name in (MEMORY_FILE, STEP_FILE)}
             if odd := next((n for n, content in files.items() if _digest(content) != found.sha256[n]), ""):
                 raise ValueError(f"{odd} has changed since it was exported")
@@ -130,6 +133,11 @@ class DialogueGenerator:
             self._step = open_session(files[STEP_FILE], threads=threads)
         self._vocabulary = Vocabulary(self._facts.words[len(Vocabulary([])) :])
         self._strings = Strings(encoder, most=_MOST_STRINGS)
+
+    @property
+    def learned(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The columns and the words of replies that corrections taught it."""
+        return frozenset(self._facts.learned_columns), frozenset(self._facts.learned_words)
 
     def replies(self, inputs: DialogueInputs, *, most: int = GROUPS) -> list[Told]:
         """Different replies, the likeliest first. most: 1 for the greedy one alone."""

@@ -18,7 +18,7 @@ from assistant.search.searching import Searching
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
 from stores.search.spaces import Space
 
-_MEETING = 30  # entities that meet the constraints, looked at beside those found
+_MEETING = 30  # entities that meet the wishes, looked at beside those found
 _TABLES = 4  # kept in memory
 
 Turned: TypeAlias = Callable[[str, str, Vector], Vector]  # of a base's space, an encoder's version, a vector
@@ -55,7 +55,7 @@ class EntitySearch:
         vector = searching.encoder.encode_queries([query])[0]
         vector = (turned or self._turned)(base.space, searching.version, vector)
         found = searching.retriever.retrieve_by(query, vector, space)
-        meeting = self.table(base).meeting(state.constraints)[:_MEETING]
+        meeting = self.table(base).meeting(state.wishes)[:_MEETING]
         also = self._also(space, found, [*state.focus, *meeting])
         return replace(found, query=message, candidates=ranked([*found.candidates, *also], state))
 

@@ -17,6 +17,8 @@ from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.citations import without_citations
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
 from agents.dialogue.knowledge_table import NAME
+from agents.dialogue.session_state import state_of
+from agents.dialogue.wish_parser import WishParser
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
@@ -45,12 +47,13 @@ class KnowledgeTalk:
         quoting: Callable[[], Responder],
         writing: Callable[[], Responder | None],
         told: Callable[[str, str, Sequence[Source]], list[MemoryAnswer]],
+        reads: Callable[[], WishParser | None],
         history_turns: int,
     ) -> None:
         """quoting: replies in the words of entities. writing: the chat model, where one is set.
 
         told: which of a user's statements answers a question, given the message before it.
-        history_turns: how many earlier turns the chat model sees.
+        reads: what says what a message wants. history_turns: how many earlier turns the chat model sees.
         """
         self._bases = bases
         self.search = search
@@ -58,6 +61,7 @@ class KnowledgeTalk:
         self._quoting = quoting
         self._writing = writing
         self.told = told
+        self._reads = reads
         self.history_turns = history_turns
 
     @property
@@ -90,7 +94,8 @@ class KnowledgeTalk:
     def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
         """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
         messages = [*(turn.message for turn in turns), *([message] if message else [])]
-        return self.search.table(base).state(messages, [turn.answer for turn in turns])
+        table, shown = self.search.table(base), [turn.answer for turn in turns]
+        return state_of(table, self._reads(), messages, shown)
 
     def shown(self, base: KnownBase, turns: Sequence[Turn]) -> list[str]:
         """The names of the entities that the answers of these turns tell of, in their order."""
@@ -166,4 +171,4 @@ class _OverKnowledge:
         answers = self._talk.told(self._message, before, sources) if sources else []
         if answers and answers[0].probability >= _SURE_FROM:
             self._statement, entities = naming[answers[0].statement.source.number - 1]
-            self._state = replace(self._state, focus=tuple(entities), asks_for_more=False)
+            self._state = replace(self._state, focus=tuple(entities), asks_for_more=False, act="find")

@@ -130,6 +130,7 @@ class TurnInProgress:
             "name": state.base,
             "entities": state.entities,
             "meeting": state.meeting,
+            "wanted": state.told,
         }
         told |= {"constraints": dict(state.constraints), "is_generated": self.citations.is_generated}
         return {"knowledge_base": told}

@@ -5,6 +5,7 @@ clock        the present moment, or in a replay a time of its own
 passages     the plain `Passage` that everything above handles, and the spaces it stands in
 statement_links  what one statement does to another, and whether it still holds
 entities     a row of a knowledge base, and how a passage holds it
+wishes       what is wanted of a column of a knowledge base, and whether a value meets it
 regular_files  files opened without waiting for what only pretends to be one
 secrets      what may hold a key or a password, as it may be shown
 shortages    what a machine has run out of, as errors

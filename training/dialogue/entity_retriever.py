@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from agents.dialogue.knowledge_table import TRUTHS
+from agents.dialogue.columns import TRUTHS
 from agents.losses.contrastive import strict
 from assistant.learning.recipes.dialogue.lessons import encoded_text, moments
 from assistant.learning.recipes.examples.dialogues import SETS

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,8 +93,18 @@ def network_of(weights: Path) -> tuple[DialogueNetwork, tuple[str, ...]]:
 
 
 @torch.no_grad()
-def export(weights: Path, target: Path, *, say: Callable[[str], None]) -> None:
-    """Writes the exported folder, or nothing when it does not answer as the weights do."""
+def export(
+    weights: Path,
+    target: Path,
+    *,
+    say: Callable[[str], None],
+    learned_columns: Iterable[str] = (),
+    learned_words: Iterable[str] = (),
+) -> None:
+    """Writes the exported folder, or nothing when it does not answer as the weights do.
+
+    learned_columns, learned_words: of corrections, see `DialogueDescription`.
+    """
     torch.set_num_threads(1)
     network, words = network_of(weights)
     with whole_folder(target) as folder:
@@ -112,7 +122,12 @@ def export(weights: Path, target: Path, *, say: Callable[[str], None]) -> None:
             difference, LARGEST_DIFFERENCE, name="the dialogue generator", unavailable=DialogueUnavailable
         )
         description = DialogueDescription.of_files(folder, words, network.shape)
-        replace(description, largest_difference=difference).write(folder)
+        replace(
+            description,
+            largest_difference=difference,
+            learned_columns=tuple(sorted(set(learned_columns))),
+            learned_words=tuple(sorted(set(learned_words))),
+        ).write(folder)
 
 
 _L, _U, _S, _K, _C = (torch.export.Dim(name) for name in ("length", "utterances", "columns", "rows", "cells"))

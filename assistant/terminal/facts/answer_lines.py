@@ -96,7 +96,8 @@ def over_line(turn: Turn) -> str:
     base = turn.details.get("knowledge_base")
     if not base:
         return ""
-    wanted = ", ".join(f"{column}: {value}" for column, value in base["constraints"].items())
+    named = ", ".join(f"{column}: {value}" for column, value in base["constraints"].items())
+    wanted = base.get("wanted", named)  # a turn of an earlier version has no more than what was named
     met = f" · wanted: {wanted} ({base['meeting']} of {base['entities']})" if wanted else ""
     return one_line(f"{base['name']}{met}")
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from agents.models.kept import loaded
 from assistant.settings.config import DEFAULT, TRAINED_JUDGE
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from agents.backends.query_model import QueryModel
     from agents.base.chat_interfaces import ChatModel
     from agents.base.interfaces import Encoder, Judge, Reader, Vectors
+    from agents.dialogue.spoken import Spoken
+    from agents.dialogue.wish_parser import WishParser
     from agents.languages.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
     from agents.models.entity_map import EntityMap
@@ -236,6 +239,30 @@ class Models:
         from assistant.search.entity_search import EntitySearch
 
         return EntitySearch(self._stores.knowledge_bases, lambda *given: self.entity_map.turned(*given))
+
+    @property
+    def spoken(self) -> Spoken:
+        """What the live dialogue generator may speak of."""
+        from agents.dialogue.spoken import Learned, Spoken
+
+        generator = self.dialogue_generator
+        if generator not in self._spoken:
+            self._spoken[generator] = Spoken(lambda: self.packaged_encoder, Learned(*generator.learned))
+        return self._spoken[generator]
+
+    @cached_property
+    def _spoken(self) -> WeakKeyDictionary[DialogueGenerator, Spoken]:
+        return WeakKeyDictionary()
+
+    @cached_property
+    def wish_parser(self) -> WishParser | None:
+        """Says what messages over a knowledge base want; None with an encoder that it was not trained by."""
+        from agents.dialogue.wish_parser import WishParser
+        from agents.models.dialogue_arrays import VECTOR
+        from agents.models.wish_network import WishNetwork
+
+        encoder = self.packaged_encoder
+        return WishParser(WishNetwork(encoder)) if encoder.dimension == VECTOR else None
 
     @cached_property
     def query_base(self) -> Path | None:

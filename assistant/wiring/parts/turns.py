@@ -124,6 +124,7 @@ class Turns:
             quoting=lambda: self._entity_responder,
             writing=lambda: None if self._quotes else self._responder_with(self._models.chat_model, prompt),
             told=self._models.memory_answers.answers,
+            reads=lambda: self._models.wish_parser,
             history_turns=self.given.settings.answer.history_turns,
         )
 
@@ -141,7 +142,7 @@ class Turns:
     def _reply_writer(self) -> ReplyWriter:
         from agents.dialogue.reply_writer import ReplyWriter
 
-        return ReplyWriter(self._models.dialogue_generator)
+        return ReplyWriter(self._models.dialogue_generator, self._models.spoken)
 
     @property
     def _quotes(self) -> bool:

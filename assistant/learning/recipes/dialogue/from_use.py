@@ -127,6 +127,8 @@ class Replies(Subject[Lesson]):
             folder / WEIGHTS,
             folder / SERVED,
             say=lambda sentence: tell("phase", phase="exporting", doing=sentence),
+            learned_columns={column for each in self.taught for column in each.inputs.columns},
+            learned_words={word for each in self.taught for word in each.reply},
         )
 
 
