@@ -261,8 +261,8 @@ def _peer(link: socket.socket) -> int:
 
 def main() -> None:
     """Loads what every question needs, and serves."""
-    from agents.models.kept import keep_loaded
     from assistant.cli import run
+    from assistant.wiring.parts.kept import keep_loaded
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"

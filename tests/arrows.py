@@ -126,8 +126,8 @@ assistant.terminal.plain: assistant.settings assistant.terminal.actions assistan
     assistant.wiring stores.base stores.claims stores.conversation stores.database
 assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input assistant.terminal.text
     stores.base
-assistant: agents.models assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
-    assistant.wiring stores.base
+assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
+    assistant.wiring assistant.wiring.parts stores.base
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
     assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine

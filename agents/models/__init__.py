@@ -11,7 +11,6 @@ entity_map        messages turned towards the entities that they are about
 cross_encoder     a foreign model that judges instead
 exported_folders  what the served forms share: described, verified, opened
 exporter_process  runs an exporter in a process of its own
-kept              models that a process keeps loaded, where it says so
 concurrent_runs   small runs of one model at the same time
 encoders/         text as vectors
 weights/          the readers and the generator, trained by assistant.learning.recipes

@@ -21,7 +21,6 @@ from agents.models.encoders.encoder import DESCRIPTION_FILE, EncoderDescription,
 from agents.models.encoders.multilingual import MultilingualDescription, MultilingualEncoder
 from agents.models.exported_folders import exporting_into
 from agents.models.exporter_process import ExportFailed, run_exporter
-from agents.models.kept import loaded
 from stores.base.errors import EncoderUnavailable
 from stores.base.shortages import shortage
 
@@ -85,8 +84,7 @@ def prepare_encoder(
 
 def open_encoder(folder: Path, *, threads: int) -> Encoder:
     """The encoder of an exported folder, of either kind."""
-    kind = MultilingualEncoder if _is_multilingual(folder) else OnnxEncoder
-    return loaded("encoder", folder, threads, lambda: kind(folder, threads=threads))
+    return (MultilingualEncoder if _is_multilingual(folder) else OnnxEncoder)(folder, threads=threads)
 
 
 def _is_multilingual(folder: Path) -> bool:

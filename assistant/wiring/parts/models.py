@@ -10,9 +10,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from agents.models.kept import loaded
 from assistant.settings.config import DEFAULT, TRAINED_JUDGE
 from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.kept import loaded
 from assistant.wiring.parts.search import Search
 from assistant.wiring.parts.stores import Stores
 from assistant.wiring.parts.trained import (

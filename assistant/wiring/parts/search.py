@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.wiring.parts.given import Given
+from assistant.wiring.parts.kept import loaded
 from assistant.wiring.parts.stores import Stores
 from assistant.wiring.parts.trained import COLLECTIONS
 from stores.base.errors import EncoderUnavailable, VouchError
@@ -415,7 +416,8 @@ class Search:
     def _opened(self, folder: Path) -> Encoder:
         from agents.models.encoders.prepared import open_encoder
 
-        return open_encoder(folder, threads=self.given.settings.encoder.threads)
+        threads = self.given.settings.encoder.threads
+        return loaded("encoder", folder, threads, lambda: open_encoder(folder, threads=threads))
 
 
 def weights_at(source: str) -> Path:
