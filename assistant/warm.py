@@ -24,6 +24,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from stores.base.errors import VouchError
 
@@ -56,7 +57,7 @@ def answered(arguments: Sequence[str], minutes: float) -> int | None:
             if link.recv(1) != _READY:
                 return None
             link.sendall(_GO)  # it may begin: from here on the question is not asked here
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             return None  # busy
         except OSError:
             _begin(minutes)
@@ -68,11 +69,15 @@ def answered(arguments: Sequence[str], minutes: float) -> int | None:
 def _waited(link: socket.socket) -> int:
     """The exit code that comes; what interrupts us interrupts the command."""
 
+    before: dict[signal.Signals, Any] = {}
+
     def interrupt(number: int, frame: object) -> None:
         with suppress(OSError):
             link.send(_INTERRUPT)
+        signal.signal(number, before[signal.Signals(number)])  # a second one ends us as ever
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, interrupt)
     try:
         told = link.recv(4, socket.MSG_WAITALL)
     except OSError:
@@ -175,6 +180,8 @@ def _serve_one(link: socket.socket, run: Callable[[list[str]], int]) -> None:
         return
     head, streams, _, _ = socket.recv_fds(link, 4, 3)
     try:
+        if len(head) < 4:
+            return  # somebody looked whether we are here
         body = _received(link, struct.unpack("!I", head)[0])
         request = json.loads(body.decode("utf-8", "surrogateescape"))
         arguments, folder = [str(each) for each in request["arguments"]], str(request["folder"])
@@ -207,10 +214,12 @@ def _run_there(
     os.environ.update(environment)
 
     def heed() -> None:
-        with suppress(OSError):
-            link.recv(1)  # an interrupt, or its end
-        if not is_over.is_set():
-            os.kill(os.getpid(), signal.SIGINT)
+        is_there = True
+        while is_there and not is_over.is_set():
+            with suppress(OSError):
+                is_there = bool(link.recv(1))  # an interrupt, or its end
+            if not is_over.is_set():
+                os.kill(os.getpid(), signal.SIGINT)
 
     heeding = threading.Thread(target=heed, daemon=True)
     heeding.start()
@@ -264,6 +273,9 @@ def main() -> None:
     from assistant.cli import run
     from assistant.wiring.parts.kept import keep_loaded
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as who began us may have ignored them
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     keep_loaded()

@@ -30,6 +30,7 @@ def days(first: str, last: str = "") -> Days:
         ("which exams are in june?", days("2026-06-01", "2026-06-30")),  # the nearest
         ("she moves out in July", days("2026-07-01", "2026-07-31")),
         ("in march 2027", days("2027-03-01", "2027-03-31")),
+        ("the fair from 28 to 3 May", days("2026-04-28", "2026-05-03")),
         ("the best of last year", days("2025-01-01", "2025-12-31")),
     ],
 )
@@ -62,3 +63,7 @@ def test_what_repeats_comes_about_on_its_days_from_when_it_was_told() -> None:
     assert not repeated_in(choir, TOLD, days("2026-09-23", "2026-09-27"))
     assert not repeated_in(choir, TOLD, days("2026-09-01", "2026-09-15"))
     assert not repeated_in("we need milk", TOLD, days("2026-09-21", "2026-09-27"))
+
+
+def test_what_repeats_more_often_than_days_is_not_looked_for() -> None:
+    assert repeated_in("The sensor logs every second of the day.", TOLD, days("2026-11-29")) is None

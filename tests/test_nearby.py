@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from test_model_choice import asking
 from agents.backends.openai.nearby import NearbyServer, nearby_servers
 from assistant.terminal.actions import model_choice
 from assistant.wiring.assistant import Assistant
-from stores.base.errors import ModelError
+from stores.base.errors import ModelError, WrongUsage
 
 
 def _port(server: ScriptedServer) -> int:
@@ -56,7 +57,7 @@ def test_one_that_replies_answers_from_now_on_and_is_written_into_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScriptedServer(then=says("Hello ", "there.")) as server, asking(tmp_path) as assistant:
-        assert "It says: Hello there." in _told(assistant, server, "find 2", monkeypatch)
+        assert "It says: Hello there." in _told(assistant, server, "find b", monkeypatch)
         assert assistant.models.model_in_use.name == "b"
         written = assistant.given.locations.settings.read_text()
     assert f'base_url = "{server.base_url}"\nname = "b"' in written
@@ -66,7 +67,7 @@ def test_one_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     with ScriptedServer(then=refuses(401, "no")) as server, asking(tmp_path) as assistant:
         before = assistant.models.model_in_use
         with pytest.raises(ModelError):
-            _told(assistant, server, "find 1", monkeypatch)
+            _told(assistant, server, "find a", monkeypatch)
         assert assistant.models.model_in_use == before
         assert not assistant.given.locations.settings.exists()
 
@@ -78,3 +79,22 @@ def test_without_a_number_they_are_listed_and_nothing_is_tried(
         told = _told(assistant, server, "find", monkeypatch)
     assert any(line.strip().startswith("2  b") for line in told)
     assert server.requests == []
+
+
+def test_no_key_and_no_header_of_another_server_goes_to_one_that_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedServer(then=says("Hello")) as server, asking(tmp_path) as assistant:
+        plain = assistant.given.settings
+        for model in (
+            replace(plain.model, key_file="/k"),
+            replace(plain.model, backend="openai", base_url="http://127.0.0.1:9/v1", name="x"),
+        ):
+            assistant.given.settings = replace(plain, model=model)
+            with pytest.raises(WrongUsage, match="would go to this server"):
+                _told(assistant, server, "find b", monkeypatch)
+        assistant.given.settings = plain
+        monkeypatch.setenv("VOUCH_API_KEY", "sk-secret")
+        with pytest.raises(WrongUsage, match="would go to this server"):
+            _told(assistant, server, "find b", monkeypatch)
+        assert server.requests == []

@@ -53,6 +53,17 @@ def test_of_a_conversation_what_its_user_states_is_remembered(ann: Vouch) -> Non
     assert not any("Rob" in found.text or "Rome" in found.text for found in ann.search("Rob aunt Rome"))
 
 
+def test_parts_of_a_message_are_its_text_and_what_holds_none_adds_nothing(ann: Vouch) -> None:
+    parts = [{"type": "text", "text": MIA}]
+    said = [{"role": "user", "content": "Hello"}, {"role": "user", "content": parts}]
+    replies = [{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}]
+    assert [receipt.text for receipt in ann.add([*said, *replies, {"role": "user", "content": " "}])] == [MIA]
+    for nothing in ([], [{"role": "user", "content": " "}], [{"role": "user", "content": 5}]):
+        with pytest.raises(VouchError):
+            ann.add(nothing)
+    assert len(ann.search("Mia Porto")) >= 1
+
+
 def test_a_write_is_undone_and_a_passage_forgotten(ann: Vouch) -> None:
     first = ann.add(MIA)
     assert ann.undo(first) == [first.id]

@@ -127,6 +127,16 @@ def test_a_folder_that_others_can_write_is_not_used(place: Path, monkeypatch: py
     assert warm.answered(["ask", "x"], 2.0) is None
 
 
+def test_who_only_looks_whether_it_is_there_does_not_end_it(
+    place: Path, server: subprocess.Popen[bytes]
+) -> None:
+    assert warm._is_taken(warm._place())
+    with _asked(place, "ask", "next") as asked:
+        asked.communicate("", timeout=60)
+    assert asked.returncode in (3, 77)  # 77: it was busy for that moment
+    assert server.poll() is None
+
+
 def test_it_ends_when_nobody_asks(place: Path) -> None:
     served = threading.Thread(target=warm.serve, args=(0.001, lambda arguments: 0))
     served.start()

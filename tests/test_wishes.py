@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from agents.dialogue.columns import column_of
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.session_state import state_of
 from agents.dialogue.wish_candidates import possible
@@ -15,7 +16,7 @@ from agents.dialogue.wish_parser import Change, Meant, WishParser, wishes_after
 from agents.models.dialogue_arrays import VECTOR
 from agents.models.wish_network import KINDS, LABELS, MARKS, NAMES, NEAR, Candidate, Kind, forward
 from stores.base.entities import Entity
-from stores.base.wishes import Wish, number_of
+from stores.base.wishes import Wish, is_same, number_of
 from training.dialogue.train_wishes import Network, batch_of
 from training.dialogue.wish_examples import invented
 
@@ -159,3 +160,15 @@ def test_a_taken_back_wish_is_gone_and_a_comparison_is_with_what_is_talked_about
     assert after(Change("rent", "most", "900"), Change("rent", "most", "700")) == ["rent: at most 700"]
     assert after(Change("rent", "below"), talked=[2]) == ["rent: below 910"]
     assert after(Change("rent", "below")) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("A+", "A-"), ("C++", "C#"), ("12 kg", "12 g"), ("1 TB", "1 GB"), ("-5", "5")]
+)
+def test_signs_and_units_tell_values_apart(one: str, other: str) -> None:
+    assert not is_same(one, other)
+
+
+def test_a_column_of_several_units_is_not_compared_as_numbers() -> None:
+    assert column_of("disk", ["500 GB", "1 TB"]).kind == "text"
+    assert column_of("weight", ["5 kg", "12 kg"]).kind == "number"

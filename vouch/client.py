@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assistant.turns.events import Event, Finished
     from stores.claims.decisions import Learned
 
-Messages = Sequence[Mapping[str, str]]  # as OpenAI's: role and content
+Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
 _ALIKE = 0.2  # cosine under which a passage without a shared word is no find
 
 
@@ -91,8 +91,11 @@ class Vouch:
             passage, receipt = self._assistant.stores.knowledge.remember(self._user_id, what)
             self._assistant.search.indexer.catch_up()
             return Receipt(receipt, passage, what.strip())
+        exchanges = _exchanges(what)
+        if not exchanges:
+            raise WrongUsage("there is nothing to add: no message of a user")
         session = self._assistant.stores.journal.open_session(self._user_id)
-        for message, reply in _exchanges(what):
+        for message, reply in exchanges:
             self._assistant.turns.pipeline.keep(self._user_id, session, message, reply)
         self._assistant.search.indexer.catch_up()
         return self._remembered()
@@ -322,19 +325,24 @@ class AnswerStream:
         return Answer(finished.turn_id, self._session, finished.answer, sure, sources, receipts)
 
 
-def _exchanges(messages: Messages) -> Iterator[tuple[str, str]]:
-    """Each message of the user with the reply behind it; empty where there is none."""
-    said = ""
+def _exchanges(messages: Messages) -> list[tuple[str, str]]:
+    """Each message of the user with the replies behind it. Raises `WrongUsage` for what holds no text."""
+    exchanges: list[tuple[str, str]] = []
     for each in messages:
-        role, content = each.get("role"), each.get("content")
-        if not isinstance(content, str) or role not in ("user", "assistant"):
-            continue
-        if role == "user":
-            if said:
-                yield said, ""
-            said = content
-        elif said:
-            yield said, content
-            said = ""
-    if said:
-        yield said, ""
+        role, text = each.get("role"), _text(each.get("content"))
+        if role == "user" and text:
+            exchanges.append((text, ""))
+        elif role == "assistant" and text and exchanges:
+            message, reply = exchanges[-1]
+            exchanges[-1] = (message, f"{reply}\n\n{text}".strip())
+    return exchanges
+
+
+def _text(content: object) -> str:
+    """Of a message, the texts of its parts where it has some."""
+    if content is None or isinstance(content, str):
+        return (content or "").strip()
+    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
+        raise WrongUsage(f"a message has content of the kind {type(content).__name__}", hint="Give it text.")
+    texts = [part.get("text") for part in content if part.get("type", "text") == "text"]
+    return "\n\n".join(text for text in texts if isinstance(text, str)).strip()

@@ -21,6 +21,7 @@ from agents.base.values import content, pieces
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _IS = frozenset(("is", "was", "are", "were"))
+_MOST_WORDS = 60  # of a claim whose order is looked at
 _ARTICLES = frozenset(("the", "a", "an"))
 _OPPOSITES = (
     "open closed|open close|opens closes|first last|north south|northern southern|east west|"
@@ -94,6 +95,8 @@ def _reorders(claim: str, sentence: str) -> bool:
     if not frozenset(content(claim)) <= frozenset(content(sentence)):
         return False
     stated, there = _words(claim), _words(sentence)
+    if len(stated) > _MOST_WORDS:
+        return False
     turned = [[*stated[at + 1 :], word, *stated[:at]] for at, word in enumerate(stated) if word in _IS]
     return all(_stands_otherwise(order, there) for order in (stated, *turned))
 

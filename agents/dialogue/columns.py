@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from stores.base.wishes import is_time, number_of
+from stores.base.wishes import is_time, number_of, unit_of
 
 Kind = Literal["number", "truth", "text"]
 
@@ -37,6 +37,7 @@ def column_of(name: str, values: Iterable[str]) -> Column:
         return Column(name, "truth")
     numbers = [number_of(value) for value in different]
     known = [number for number in numbers if number is not None]
-    if known and len(known) == len(different):
+    units = {unit_of(value) for value in different} - {""}
+    if known and len(known) == len(different) and len(units) < 2:
         return Column(name, "number", min(known), max(known), is_time(different[0]))
     return Column(name, "text")

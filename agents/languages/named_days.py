@@ -19,6 +19,7 @@ _UNITS = ("year", "month", "week", "day")
 _LONGEST = 500  # characters of a text that are read
 _KEPT = 20_000  # texts, read once
 _ORDINAL_OF = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)? of (?=[a-z]{3,})", re.IGNORECASE)
+_OFTEN = re.compile(r"FREQ=(?:SECONDLY|MINUTELY|HOURLY)")  # steps that are no days
 _BEGINS = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\s*(?:-|–|to|and|until|till)\s*(?:the\s*)?$", re.IGNORECASE)
 _MAY_REPEAT = re.compile(r"\b(?:every|each|daily|weekly|fortnightly|monthly|yearly|\w+days)\b", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bweekend\b", re.IGNORECASE)
@@ -61,7 +62,7 @@ def repeated_in(text: str, told_on: date, window: Days) -> Days | None:
     begin, (first, last) = datetime.combine(told_on, time()), (window.first, window.last)
     with suppress(ValueError, OverflowError, AttributeError, IndexError, KeyError, TypeError):
         rule = _repetition(text[:_LONGEST], begin)
-        if isinstance(rule, str):
+        if isinstance(rule, str) and not _OFTEN.search(rule):
             found = rrulestr(rule.removeprefix("RRULE:"), dtstart=begin, ignoretz=True)
             day = found.after(datetime.combine(first, time()), inc=True)
             return Days(day.date(), day.date()) if day is not None and day.date() <= last else None
@@ -99,10 +100,19 @@ def _found(written: str, told_on: date, *, is_weekend: bool) -> Iterator[Days]:
         if "month" in units and "year" not in units:
             days = _nearest(days, told_on)
         if "day" in units and (begins := _BEGINS.search(written[: start + _space(phrase)])):
-            days = Days(days.first.replace(day=int(begins[1])), days.last)
+            days = _begun(days, int(begins[1]))
         elif is_weekend and days.first.weekday() == calendar.SATURDAY:
             days = Days(days.first, days.last + timedelta(days=1))
         yield days
+
+
+def _begun(days: Days, day: int) -> Days:
+    """From this day of the month, or of the month before where that is later."""
+    month = days.first.replace(day=1)
+    first = month - timedelta(days=1) if day > days.first.day else days.first
+    with suppress(ValueError):
+        return Days(first.replace(day=day), days.last)
+    return days
 
 
 def _span(day: date, units: set[str]) -> Days | None:

@@ -112,20 +112,20 @@ def use(ctx: click.Context, name: str) -> int:
 
 
 @command.command("find")
-@click.argument("number", default="", type=Words())
+@click.argument("name", default="", type=Words())
 @common_options
 @click.pass_context
-def find(ctx: click.Context, number: str) -> int:
+def find(ctx: click.Context, name: str) -> int:
     """Look for Ollama and other model servers on this machine, try a model of one, and have it answer.
 
-    Nothing is looked for unless this is asked. NUMBER is that of a model as they are listed.
+    Nothing is looked for unless this is asked. NAME is that of a model as they are listed.
     """
     from assistant.terminal.actions.model_choice import find_model
 
     call = Invocation(ctx)
     asks = sys.stdin.isatty() and not call.no_input
     with call.assistant() as assistant:
-        for line in find_model(assistant, number, menu=sys.stdin.readline if asks else None):
+        for line in find_model(assistant, name, menu=sys.stdin.readline if asks else None):
             call.tell(line)
     return 0
 

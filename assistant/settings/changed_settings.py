@@ -25,8 +25,8 @@ def change_settings(file: Path, section: str, values: Mapping[str, str]) -> None
         partial.write_text(tomlkit.dumps(document), "utf-8")
         partial.chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o600)
         partial.replace(place)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise WrongUsage(
-            f"{one_line(str(place))} cannot be written: {error.strerror}",
+            f"{one_line(str(place))} cannot be changed: {getattr(error, 'strerror', None) or error}",
             hint=f"Write {' and '.join(values)} into its section [{section}] yourself.",
         ) from error

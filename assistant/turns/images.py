@@ -27,13 +27,13 @@ _WANTED = "Name a file with an image: png, jpeg, webp or gif."
 
 def read_image(path: Path) -> Image:
     """The image in a file. Raises `WrongUsage` where it cannot be read, is none, or is too large."""
-    path = path.expanduser().absolute()
     try:
+        path = path.expanduser().absolute()
         if path.exists() and not path.is_file():
             raise WrongUsage(f"{path}: no file", hint=_WANTED)
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: of ~nobody
         reason = getattr(error, "strerror", None) or "no name of a file"
         raise WrongUsage(f"{path}: {reason}", hint=_WANTED) from None
     if len(data) > MOST_BYTES:

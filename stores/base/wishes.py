@@ -10,6 +10,7 @@ Operator = Literal["is", "not", "most", "least", "below", "above"]
 
 TOLD: dict[Operator, str] = {"not": "not", "most": "at most", "least": "at least"}
 TOLD |= {"below": "below", "above": "above"}
+_SIGNS = re.compile(r"(?<=\w)[+#-]+(?!\w)|^-")  # that change what a word or number before or behind them is
 _NUMBER = re.compile(
     r"-?[€$£]?\s?(\d{1,3}(?:,\d{3})+|\d{1,9}(?:[.,]\d{1,4})?)\s?(?:[^\W\d]{1,8}\.?|[%€$£°'\"²]{1,2})?"
 )
@@ -44,11 +45,16 @@ class Wish:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two values have the same words, or are the same number."""
+    """Whether two values have the same words and signs ("A+", "C#"), or are the same number of the same."""
     if words(one) == words(other):
-        return True
-    number = number_of(one)
-    return number is not None and number == number_of(other)
+        return _SIGNS.findall(one.strip()) == _SIGNS.findall(other.strip())
+    number, units = number_of(one), {unit_of(one), unit_of(other)} - {""}
+    return number is not None and number == number_of(other) and len(units) < 2
+
+
+def unit_of(value: str) -> str:
+    """What a number is of, as it is written beside it: "kg" of "12 kg"; empty without one."""
+    return "".join(c for c in value.casefold() if not (c.isdigit() or c.isspace() or c in ".,:-+"))
 
 
 def number_of(value: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -47,14 +48,18 @@ def chats(name: str) -> bool:
 
 def _models_at(port: int) -> tuple[str, ...]:
     connection = HTTPConnection("127.0.0.1", port, timeout=_WITHIN_SECONDS)
+    ends = time.monotonic() + _WITHIN_SECONDS
     with suppress(OSError, HTTPException, ValueError, RecursionError):
         try:
             connection.request("GET", "/v1/models")
-            answer = connection.getresponse()
-            told = json.loads(answer.read(_MOST_BYTES))
+            answer, read = connection.getresponse(), b""
+            while len(read) < _MOST_BYTES and time.monotonic() < ends and (piece := answer.read1(65_536)):
+                read += piece
+            told = json.loads(read)
         finally:
             connection.close()
         listed = told.get("data") if isinstance(told, dict) and answer.status == 200 else None
-        names = [each.get("id") for each in listed or () if isinstance(each, dict)]
+        entries = listed if isinstance(listed, list) else []
+        names = [each.get("id") for each in entries if isinstance(each, dict)]
         return tuple(name for name in names if isinstance(name, str) and chats(name))[:_MOST_MODELS]
     return ()

@@ -68,19 +68,20 @@ class ResponseEvents:
     """Reads the events of one response."""
 
     def __init__(self) -> None:
-        self._has_said = False
+        self._said: set[str] = set()
 
     def chunk(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """An event as a chunk; one without a choice where it says nothing."""
         kind, response = event["type"], event.get("response")
         if kind in _DELTAS:
-            self._has_said = self._has_said or kind == "response.output_text.delta"
+            self._said.add(_DELTAS[kind])
             return _chunk({_DELTAS[kind]: event.get("delta")}, None)
         if kind not in _ENDS or not isinstance(response, Mapping):
             return {"choices": []}
         if (error := _error(response)) is not None:
             return error
-        delta = {} if self._has_said else _message(response)  # some servers tell all of it at the end
+        whole = _message(response)  # some servers tell all of it at the end
+        delta = {name: text for name, text in whole.items() if name not in self._said}
         return {**_chunk({**delta, **_tools(response)}, _finish(response)), "usage": _usage(response)}
 
 
@@ -115,7 +116,10 @@ def _tools(response: Mapping[str, Any]) -> dict[str, object]:
     calls = [
         {
             "index": index,
-            "function": {"name": str(item.get("name") or item["type"]), "arguments": item.get("arguments")},
+            "function": {
+                "name": str(item.get("name") or item.get("type") or "a tool"),
+                "arguments": item.get("arguments"),
+            },
         }
         for index, item in enumerate(asked)
     ]

@@ -34,8 +34,11 @@ class Event:
     event: str | None = None
 
     def json(self) -> Any:
-        """Its data, decoded."""
-        return json.loads(self.data)
+        """Its data, decoded. Raises ValueError for what is no JSON, or nested too deeply."""
+        try:
+            return json.loads(self.data)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
 
 
 @cache
@@ -86,7 +89,7 @@ class Events:
             return data
         try:
             told = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return data
         is_one = isinstance(told, dict) and str(told.get("type")).startswith("response.")
         return json.dumps(self._response.chunk(told)) if is_one else data
@@ -99,7 +102,7 @@ class Events:
             told = json.loads(data)
             choice = told["choices"][0]
             delta = choice["delta"]
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             return data
         if not isinstance(delta, dict):
             return data
@@ -129,7 +132,7 @@ def _as_error(event: Any) -> str:
         return data
     try:
         told = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         told = data
     has_form = isinstance(told, dict) and told.get("error")
     return data if has_form else json.dumps({"error": told})

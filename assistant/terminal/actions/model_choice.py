@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING
 from agents.backends.openai.nearby import USUAL_PORTS, chats, nearby_servers
 from agents.base.chat_interfaces import ChatMessage, ReplyRequest
 from assistant.settings.changed_settings import change_settings
+from assistant.settings.config import ModelSettings
+from assistant.settings.identity import api_key
 from assistant.settings.local_models import LocalModels
 from assistant.terminal.input.commands import FIND
 from assistant.terminal.input.menus import asked_number
-from stores.base.errors import NotFound, VouchError
+from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.settings.config import ModelSettings
     from assistant.wiring.assistant import Assistant
 
 BUILT_IN = "extractive"
@@ -63,10 +65,10 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
     yield f"From now on {one_line(chosen.name)}, {chosen.told}, answers in this chat. The settings stay."
 
 
-def find_model(assistant: Assistant, number: str, *, menu: Callable[[], str | None] | None) -> Iterator[str]:
+def find_model(assistant: Assistant, wanted: str, *, menu: Callable[[], str | None] | None) -> Iterator[str]:
     """Looks for servers on this machine, tries a model of one, and has it answer from now on.
 
-    number: of one that was listed before; without one it is asked for, where somebody is there.
+    wanted: the name of one that was listed; without one it is asked for, where somebody is there.
     """
     yield "Looking for model servers on this machine …"
     found = [(each, name) for each in nearby_servers() for name in each.models]
@@ -74,27 +76,42 @@ def find_model(assistant: Assistant, number: str, *, menu: Callable[[], str | No
         ports = ", ".join(f"{kind} ({port})" for port, kind in USUAL_PORTS.items())
         yield f"None answers at the usual ports: {ports}. [model] in settings.toml names any other."
         return
-    if not number:
+    if not wanted:
         for place, (server, name) in enumerate(found, start=1):
             yield f"{place:>3}  {one_line(name)}  ({server.kind}, {server.base_url})"
         if menu is None:
-            yield "The same with a number behind it tries that one, and has it answer: /model find 1"
+            yield "/model find NAME tries one of them, and has it answer."
             return
         yield "Which one should answer? Type its number, or Enter to go on without."
-    chosen = asked_number(menu if menu and not number else lambda: number, range(1, len(found) + 1))
-    if chosen is None:
-        yield "Left as it is."
-        return
-    server, name = found[chosen - 1]
-    model = replace(
-        assistant.given.settings.model, backend="openai", base_url=server.base_url, name=name, key_file=""
-    )
+        number = asked_number(menu, range(1, len(found) + 1))
+        if number is None:
+            yield "Left as it is."
+            return
+        server, name = found[number - 1]
+    else:
+        if wanted not in (name for _, name in found):
+            raise NotFound(f"no server here has {one_line(wanted)}", hint="/model find lists what there is.")
+        server, name = next(each for each in found if each[1] == wanted)
+    model = ModelSettings(backend="openai", base_url=server.base_url, name=name)
+    _must_carry_nothing(assistant, model)
     yield f"Trying {one_line(name)} …"
     yield f"It says: {one_line(first_words(assistant, model))}"
     values = {"backend": "openai", "base_url": server.base_url, "name": name}
     change_settings(assistant.given.locations.settings, "model", values)
     assistant.turns.answer_with(model)
     yield f"From now on {one_line(name)} answers, also in later chats: {assistant.given.locations.settings}"
+
+
+def _must_carry_nothing(assistant: Assistant, found: ModelSettings) -> None:
+    """Raises `WrongUsage` where a key or more of another server would go to one that was found."""
+    settings = assistant.given.settings
+    before = replace(settings.model, backend="openai", base_url=found.base_url, name=found.name)
+    is_plain = before == replace(found, timeout_seconds=before.timeout_seconds, retries=before.retries)
+    if settings.model.base_url or not is_plain or api_key(found, os.environ):
+        raise WrongUsage(
+            "a server, a key or more is set for [model], and would go to this server",
+            hint=f'Name it in settings.toml: [models.NAME] with base_url = "{found.base_url}"',
+        )
 
 
 def first_words(assistant: Assistant, model: ModelSettings) -> str:

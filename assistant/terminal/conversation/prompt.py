@@ -170,6 +170,7 @@ class Prompt(TextArea):
         self._menu.close()
 
     def _set(self, text: str) -> None:
+        text = printable(text)
         self._put = text
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
