@@ -133,10 +133,14 @@ class Vouch:
         """What settings.toml says."""
         self.write("config/vouch/settings.toml", settings)
 
-    def use_server(self, base_url: str, more: str = "") -> None:
-        """Has replies written by a server, without further tries. more: further lines of [model]."""
+    def use_server(self, base_url: str, more: str = "", *, weighs: bool = True) -> None:
+        """Has replies written by a server, without further tries. more: further lines of [model].
+
+        weighs: the model weighs what is stated, unprobed; else the settings stay as they are.
+        """
+        memory = '[memory]\nagents = "model"\n' if weighs else ""
         model = f'[model]\nbackend = "openai"\nbase_url = "{base_url}"\nname = "scripted"\nretries = 0\n'
-        self.set(f'[memory]\nagents = "model"\n{model}{more}')  # which is not probed
+        self.set(f"{memory}{model}{more}")
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **how: Any) -> Any:
         """The running command, with pipes where nothing else is said."""

@@ -202,7 +202,7 @@ def test_under_the_same_model_nothing_changes_and_nothing_is_touched(chatted: Vo
 def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch) -> None:
     before = hash_of(chatted.data)
     with ScriptedServer(then=says("I cannot say.")) as server:
-        chatted.use_server(server.base_url, '[memory]\nagents = "reader"\n')
+        chatted.use_server(server.base_url, weighs=False, more='[memory]\nagents = "reader"\n')
         given = ["replay", "1", "--model", "extractive", "--against", "other", "--changed"]
         ran = chatted.run(*given, "--json")
         failed = chatted.run(*given, "--fail-under", "unchanged=0.9", code=1)
@@ -350,7 +350,7 @@ def test_a_comparison_tells_what_was_not_remembered(vouch: Vouch) -> None:
         behave(call)
 
     with ScriptedServer(then=answers_alone) as server:
-        vouch.use_server(server.base_url)
+        vouch.use_server(server.base_url, weighs=False)
         vouch.chat("My sister Ada lives in Ghent.")
         ran = vouch.run("replay", "1", "--model", "live", "--against", "extractive", "--json")
     live, extractive = ran.objects[0]["replies"]
