@@ -15,6 +15,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.chat.completing import commands_that_fit
 from assistant.terminal.chat.opening import ChatOpening
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.notice_line import Notice, NoticeLine
@@ -91,6 +92,7 @@ class ChatScreen(Screen[None], ChatOpening):
         yield NoticeLine(id="notice")
         yield RateStrip(id="rate")
         menu = PromptMenu(id="menu")
+        menu.at_once = commands_that_fit
         yield menu
         yield Prompt(
             first_actions(self._changed_keys),

@@ -81,7 +81,7 @@ class Completing(Surroundings):
             ]
         name, blank, argument = typed.partition(" ")
         if not blank:
-            return _commands(name)
+            return commands_that_fit(name)
         fitting = await self._behind(name, argument)
         return [
             Choice(f"{name} {each}", each, about, is_whole=not each.endswith("/"))
@@ -123,9 +123,11 @@ def _completes(typed: str) -> bool:
     return " " not in typed or not typed.startswith("/")
 
 
-def _commands(typed: str) -> list[Choice]:
+def commands_that_fit(typed: str) -> list[Choice]:
     """Those that begin with what is typed, or else those that hold it or tell of it."""
     word = typed.removeprefix("/")
+    if not typed.startswith("/") or " " in typed:
+        return []
     told = OF_BOTH | OF_SCREEN
     begin = [name for name in told if name.startswith(typed)]
     others = [name for name in told if word in f"{name} {told[name]}".casefold()]

@@ -247,7 +247,8 @@ class Prompt(TextArea):
 
     def action_complete(self) -> None:
         """Takes what the menu marks; where none is open, asks for what fits, else goes to the next pane."""
-        if (choice := self._menu.marked(self.text)) is not None:
+        choice = self._menu.marked(self.text) or self._menu.only(self.text)
+        if choice is not None:
             self.take_choice(choice)
         else:
             self.post_message(self.WantsCompletion())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -35,6 +35,7 @@ class PromptMenu(MarkedList, can_focus=False):
     """
 
     choices: Sequence[Choice] = ()
+    at_once: Callable[[str], Sequence[Choice]] = staticmethod(lambda typed: ())  # what needs no looking up
     _typed = ""  # what the choices fit
     _put_away = ""  # what was typed when it was closed by hand
     _is_moved = False
@@ -83,6 +84,11 @@ class PromptMenu(MarkedList, can_focus=False):
         if not self.is_open or typed != self._typed or self.highlighted is None:
             return None
         return self.choices[self.highlighted]
+
+    def only(self, typed: str) -> Choice | None:
+        """The only one that fits what is typed, where that is known at once: keys come fast behind Tab."""
+        fitting = self.at_once(typed)
+        return fitting[0] if len(fitting) == 1 else None
 
     def meant(self, typed: str) -> Choice | None:
         """What Enter takes: what was marked by hand, or completes what is unfinished."""
