@@ -128,6 +128,9 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
     stores.base
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring assistant.wiring.parts stores.base
+vouch: agents.backends agents.retrieval assistant.library assistant.settings assistant.terminal.actions
+    assistant.terminal.facts assistant.turns assistant.wiring stores.base stores.claims
+assistant.doors: assistant.library assistant.process stores.base vouch
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
     assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
@@ -158,6 +161,8 @@ assistant.terminal.chat: assistant.terminal.actions assistant.terminal.compariso
 assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
     assistant.terminal.why assistant.terminal.widgets stores.base
+assistant.commands.doors: assistant assistant.doors assistant.process assistant.terminal.app stores.base
+    vouch
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text
@@ -187,5 +192,7 @@ HOMES = {
     "openai": ("agents.backends.openai",),
     "vllm": ("agents.backends.vllm_chat",),
     "textual": ("assistant.terminal",),
+    "mcp": ("assistant.doors",),
+    "uvicorn": ("assistant.doors",),
     "click": ("assistant.cli", "assistant.invocation", "assistant.paging", "assistant.commands"),
 }

@@ -123,6 +123,9 @@ ROWS: Mapping[str, Row] = {
     "models use": Row(Call("models use extractive"), Call("models use nowhere", 1)),
     "encoder": Row(Call("encoder"), Call("encoder --back", 1)),
     "serve": Row(None, Call("serve --port 99999999", 2), "tests/test_terminal_serve.py reads its address"),
+    "mcp": Row(
+        None, Call("mcp --token-file {folder}/notes.md", 2), "tests/test_doors_mcp.py calls its tools"
+    ),
     "doctor": Row(Call("doctor --no-repair"), Call("doctor --thorougly", 2)),
     "backup": Row(Call("backup {data}/new.backup"), Call("backup", 2)),
     "restore": Row(None, Call("restore {folder}/torn.backup", 2), "tests/test_restore.py restores"),

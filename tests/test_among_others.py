@@ -28,6 +28,7 @@ OF_THE_MACHINE = {
     "backup": "copies the whole database",
     "restore": "puts another database in its place",
     "serve": "shows the screens in a browser until it is ended",
+    "mcp": "offers tools until it is ended; tests/test_doors_mcp.py calls them",
     "models add": "changes which models there are",
     "replay": "plays for minutes; tests/test_replay_command.py asks it for another's session",
     "train": "trains for minutes; tests/test_poisoned_rounds.py teaches it",

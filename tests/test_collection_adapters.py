@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_sources import TEXTS, export_of_mean, tiny_berts
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
@@ -202,3 +204,13 @@ def test_too_few_lessons_and_what_is_no_lesson_are_refused_and_a_stop_ends_it(tm
     with pytest.raises(Stopped):
         trained(tmp_path / "c", lessons(2 * FEWEST), stop=stop)
     assert not (tmp_path / "c" / "candidate").exists()
+
+
+@given(st.integers(1, 5000))
+def test_few_lessons_are_gone_through_until_there_are_steps_enough(lessons: int) -> None:
+    settings = AdapterTraining()
+    a_time = -(-lessons // settings.batch)
+    epochs = settings.epochs_of(lessons)
+    assert epochs * a_time >= settings.fewest_steps
+    assert epochs >= settings.epochs
+    assert epochs == settings.epochs or (epochs - 1) * a_time < settings.fewest_steps

@@ -27,7 +27,8 @@ pytest.importorskip("textual_serve", reason="the extra `serve` is not installed"
 from chromium_page import page_in_chromium  # noqa: E402
 from textual_serve.app_service import AppService  # noqa: E402
 
-from assistant.terminal.app.serving import ScreenServer, address, is_loopback, is_own_name  # noqa: E402
+from assistant.process.own_names import is_loopback, is_own_name  # noqa: E402
+from assistant.terminal.app.serving import ScreenServer, address  # noqa: E402
 from stores.database.tables import Turn, User  # noqa: E402
 
 

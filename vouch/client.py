@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
 
-from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, VouchError, WrongUsage
 from vouch.results import Answer, Forgotten, Found, Ingested, Receipt, Source, Version, Why, WhyRow
 
 if TYPE_CHECKING:
+    from agents.retrieval.retriever import Retrieved
     from assistant.turns.events import Event, Finished
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
 _ALIKE = 0.2  # cosine under which a passage without a shared word is no find
 
 
 class Vouch:
-    """The memory of one user, who is bound here; to be closed, or used with `with`.
+    """The memory of one user, who is bound here; to be closed, or used with `with`."""
 
-    Not to be used by several threads at once: each has one of its own, or `AsyncVouch`.
-    """
+    _patience: float | None
+    _closes: bool
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class Vouch:
         from assistant.wiring.assistant import Assistant
 
         name = user_name(user, os.environ)
+        self._closes, self._patience = True, None
         places = find_locations(
             os.environ, data=str(data) if data else None, settings=str(settings) if settings else None
         )
@@ -58,6 +63,19 @@ class Vouch:
         except BaseException:
             self._assistant.close()
             raise
+
+    @classmethod
+    def of(cls, assistant: Assistant, user: str, *, patience: float | None = None) -> Self:
+        """One of several users of a running Vouch, as a server has them; closing it closes nothing.
+
+        patience: seconds that an answer waits for what its question taught.
+        """
+        from assistant.settings.identity import user_name
+
+        made = cls.__new__(cls)
+        made._assistant, made._closes, made._patience = assistant, False, patience
+        made._user_id = assistant.stores.journal.user_id(user_name(user, {}))
+        return made
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +90,12 @@ class Vouch:
 
     def close(self) -> None:
         """Lets go of models and stores. What is not remembered yet is remembered at the next start."""
-        self._assistant.close()
+        if self._closes:
+            self._assistant.close()
+
+    def _between_turns(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        """On the one thread on which models run and turns are answered."""
+        return self._assistant.turns.pipeline.between_steps(lambda: work(*given, **named))
 
     @overload
     def add(self, what: str) -> Receipt: ...
@@ -88,25 +111,27 @@ class Vouch:
         if isinstance(what, str):
             if not what.strip():
                 raise WrongUsage("there is nothing to add")
-            passage, receipt = self._assistant.stores.knowledge.remember(self._user_id, what)
-            self._assistant.search.indexer.catch_up()
+            passage, receipt = self._between_turns(
+                self._assistant.stores.knowledge.remember, self._user_id, what
+            )
+            self._between_turns(lambda: self._assistant.search.indexer.catch_up())
             return Receipt(receipt, passage, what.strip())
         exchanges = _exchanges(what)
         if not exchanges:
             raise WrongUsage("there is nothing to add: no message of a user")
         session = self._assistant.stores.journal.open_session(self._user_id)
         for message, reply in exchanges:
-            self._assistant.turns.pipeline.keep(self._user_id, session, message, reply)
-        self._assistant.search.indexer.catch_up()
+            self._between_turns(self._assistant.turns.pipeline.keep, self._user_id, session, message, reply)
+        self._between_turns(lambda: self._assistant.search.indexer.catch_up())
         return self._remembered()
 
     def search(self, query: str, limit: int = 10) -> list[Found]:
         """Passages of the user's and of the shared memory, the best first."""
         if not query.strip():
             raise WrongUsage("there is nothing to search for")
-        searching = self._assistant.search.searching
-        retriever = self._assistant.search.retriever_keeping(searching.encoder, limit)
-        found = retriever.retrieve(query, searching.spaces.of(self._user_id))
+        if limit < 1:
+            raise WrongUsage("limit is to be at least 1")
+        found = self._between_turns(self._retrieved, query, limit)
         return [
             Found(
                 each.passage.passage_id,
@@ -121,6 +146,11 @@ class Vouch:
             for each in found.candidates[:limit]
             if each.lexical > 0 or each.dense >= _ALIKE
         ]
+
+    def _retrieved(self, query: str, limit: int) -> Retrieved:
+        searching = self._assistant.search.searching
+        retriever = self._assistant.search.retriever_keeping(searching.encoder, limit)
+        return retriever.retrieve(query, searching.spaces.of(self._user_id))
 
     def ask(self, question: str, session: int | None = None, *, material: str = "") -> Answer:
         """Answers, and remembers what the question states. material: a text to answer from.
@@ -145,7 +175,7 @@ class Vouch:
         """What an answer was made from. Raises `NotFound` where the user has no such turn."""
         from assistant.terminal.facts.why import why_facts
 
-        facts = why_facts(self._assistant, self._user_id, turn)
+        facts = self._between_turns(why_facts, self._assistant, self._user_id, turn)
         rows = tuple(
             WhyRow(each.passage_id, each.name, each.used, each.scope, each.score, each.judged)
             for each in facts.rows
@@ -163,7 +193,7 @@ class Vouch:
 
         if not passages:
             raise WrongUsage("no passage is named")
-        gone, told = forget_for_good(self._assistant, self._user_id, passages)
+        gone, told = self._between_turns(forget_for_good, self._assistant, self._user_id, passages)
         return Forgotten(
             tuple(line.passage_id for line in gone.lines),
             tuple(line.passage_id for line in gone.with_them),
@@ -174,8 +204,10 @@ class Vouch:
         """Takes a write back, or the latest with all that its message taught. Returns the receipts."""
         knowledge = self._assistant.stores.knowledge
         if receipt is None:
-            return [each.id or 0 for each in knowledge.undo_latest(self._user_id).receipts]
-        undone, _ = knowledge.undo(self._user_id, receipt.id if isinstance(receipt, Receipt) else receipt)
+            latest = self._between_turns(knowledge.undo_latest, self._user_id)
+            return [each.id or 0 for each in latest.receipts]
+        number = receipt.id if isinstance(receipt, Receipt) else receipt
+        undone, _ = self._between_turns(knowledge.undo, self._user_id, number)
         return [undone.id or 0]
 
     def ingest(self, path: str | Path, *, into: str | None = None) -> list[Ingested]:
@@ -219,24 +251,24 @@ class Vouch:
         if (good is None) == (teach is None):
             raise WrongUsage("say one of good and teach")
         if teach is None:
-            rate(self._assistant, self._user_id, turn, "good" if good else "bad")
+            self._between_turns(rate, self._assistant, self._user_id, turn, "good" if good else "bad")
             return None
         if not says_something(teach):
             raise WrongUsage("it says nothing by itself, and was not kept", hint="Write a sentence.")
         self._assistant.stores.journal.turn(self._user_id, turn)
-        passage = keep_correction(self._assistant, self._user_id, turn, teach.strip())
+        passage = self._between_turns(keep_correction, self._assistant, self._user_id, turn, teach.strip())
         newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)[0]
         return Receipt(newest.id or 0, passage, teach.strip())
 
     def _remembered(self) -> list[Receipt]:
         """What was stated is remembered now; a model that is down has it wait."""
         learned: list[Learned] = []
-        host = self._assistant.turns.host
-        host.remember(self._user_id, learned.append)
-        host.settled()
+        begun = self._assistant.turns.host.remembering(self._user_id, learned.append)
+        with suppress(VouchError, TimeoutError):  # the model is down or busy, and it waits
+            begun.result(self._patience)
         return [
             Receipt(each.receipt_id, each.passage_id, each.text, each.scope)
-            for each in learned
+            for each in list(learned)
             if each.receipt_id is not None
         ]
 
@@ -249,6 +281,9 @@ class AnswerStream:
         self._events: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._playing: Future[Finished] | None = None
         self._answer: Answer | None = None
+        from assistant.turns.host import Sending
+
+        self._sending = Sending()
 
     @property
     def answer(self) -> Answer:
@@ -261,10 +296,8 @@ class AnswerStream:
         import asyncio
 
         from assistant.turns.events import Wrote
-        from assistant.turns.host import Sending
 
         host = self._vouch._assistant.turns.host
-        self._sending = Sending()
 
         def watch(event: Event) -> None:
             if isinstance(event, Wrote):
@@ -301,9 +334,13 @@ class AnswerStream:
         traceback: TracebackType | None,
     ) -> None:
         if self._playing is not None and not self._playing.done():
-            self._sending.stop()
+            self.stop()
             with suppress(BaseException):  # it stays as it ended
                 self._playing.result()
+
+    def stop(self) -> None:
+        """Ends the reply, from any thread; the part that had come is kept."""
+        self._sending.stop()
 
     def _told(self, finished: Finished) -> Answer:
         from agents.backends.extractive import is_sure, is_told

@@ -176,10 +176,13 @@ class TurnHost:
 
     def remember(self, user_id: int, tell: Callable[[Learned], None]) -> None:
         """Begins what is due for this user, in the background; `tell` is called on the loop's thread."""
+        self._left.add(self.remembering(user_id, tell))
+
+    def remembering(self, user_id: int, tell: Callable[[Learned], None]) -> Future[None]:
+        """The same for one of several users, who waits for what is theirs alone, or does not."""
         if self._remembering is None:
             self._remembering = self._make_remembering()
-        work = self._remember(self._remembering, user_id, tell)
-        self._left.add(asyncio.run_coroutine_threadsafe(work, self.loop))
+        return asyncio.run_coroutine_threadsafe(self._remember(self._remembering, user_id, tell), self.loop)
 
     def settle(self, timeout_seconds: float | None = None) -> bool:
         """Waits until what was begun is remembered, or for so long; whether it is.

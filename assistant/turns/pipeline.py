@@ -156,6 +156,10 @@ class TurnPipeline:
         self._journal.finish(kept.turn_id, outcome)
         return kept.turn_id
 
+    def between_steps(self, work: Callable[[], R]) -> R:
+        """Runs it between the steps of turns, on the thread that they share; for any other thread."""
+        return self._model_thread.submit(work).result()
+
     async def check_images(self) -> None:
         """Raises `WrongUsage` unless the model that answers is known to take images."""
         await self._responder.check_images()

@@ -8,19 +8,18 @@ Whoever gets through reads and writes the memory of that person, so everything b
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import secrets
 import shlex
 import signal
-import socket
 from collections.abc import Awaitable, Callable, Sequence
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from aiohttp import web
 from textual_serve.server import Server
 
 from assistant.process.end_signals import not_ignored
+from assistant.process.own_names import is_own_name, is_own_origin, shown_address
 from stores.base.errors import TryAgain
 
 SERVED = "VOUCH_SERVED"  # set for a chat whose screen is a browser's
@@ -54,8 +53,7 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
     ) -> web.StreamResponse:
         if not is_own_name(request.host, self.host):
             raise web.HTTPForbidden(text="This server has another name.\n")
-        origin = request.headers.get("Origin")
-        if origin is not None and _place(origin) != request.host:
+        if not is_own_origin(request.headers.get("Origin"), request.host):
             raise web.HTTPForbidden(text="Refused: the request came from another site.\n")
         given = request.query.get(_QUERY)
         cookie = _COOKIE.format(port=request.url.port)
@@ -117,50 +115,7 @@ def _end(ends: asyncio.Future[int], number: int) -> None:
 
 def address(host: str, port: int, token: str) -> str:
     """What is opened in the browser; it lets in whoever knows it."""
-    number = _number(host)
-    name = socket.gethostname() if number is not None and number.is_unspecified else host
-    bracketed = f"[{name}]" if ":" in name else name
-    return f"http://{bracketed}:{port}/?{urlencode({_QUERY: token})}"
-
-
-def is_own_name(asked: str, host: str) -> bool:
-    """Whether a request's Host is a name of this server, and not one that somebody made point here.
-
-    asked: with its port or without. host: what the server is bound to.
-    """
-    try:
-        parts = urlsplit(f"//{asked}")
-        name, _ = (parts.hostname or "").lower(), parts.port
-    except ValueError:  # such as a bracket that is not closed, or a port of letters
-        return False
-    number = _number(name)
-    if number is not None:  # which nobody else can make point here
-        return number.is_loopback or not is_loopback(host)
-    return name in (host.lower(), "localhost") or (
-        not is_loopback(host) and name == socket.gethostname().lower()
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can connect."""
-    number = _number(host)
-    return host.lower() == "localhost" if number is None else number.is_loopback
-
-
-def _number(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a name is; None where it is a name."""
-    try:
-        return ipaddress.ip_address(name)
-    except ValueError:
-        return None
-
-
-def _place(origin: str) -> str:
-    """Name and port of an origin; empty where it is none."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
+    return f"{shown_address(host, port)}/?{urlencode({_QUERY: token})}"
 
 
 def serve(command: Sequence[str], *, host: str, port: int, token: str, tell: Callable[[str], None]) -> int:

@@ -50,6 +50,7 @@ class AdapterTraining:
     """How each is trained."""
 
     epochs: int = 2
+    fewest_steps: int = 20  # few lessons are gone through more often
     learning_rate: float = 5e-4
     rank: int = 8
     batch: int = 16  # questions
@@ -57,6 +58,11 @@ class AdapterTraining:
     temperature: float = 0.05
     longest_gradient: float = 1.0
     seed: int = 0
+
+    def epochs_of(self, lessons: int) -> int:
+        """How often so many lessons are gone through."""
+        a_time = max(1, -(-lessons // self.batch))
+        return max(self.epochs, -(-self.fewest_steps // a_time))
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,11 @@ def trained(
         part.requires_grad_()
     optimizer = torch.optim.AdamW(adapter.values(), lr=settings.learning_rate, weight_decay=0.0)
     draw = random.Random(settings.seed)
-    order = [each for _ in range(settings.epochs) for each in draw.sample(list(taught), len(taught))]
+    order = [
+        each
+        for _ in range(settings.epochs_of(len(taught)))
+        for each in draw.sample(list(taught), len(taught))
+    ]
     steps = -(-len(order) // settings.batch)
     for step in range(steps):
         some = order[step * settings.batch : (step + 1) * settings.batch]
@@ -254,7 +264,7 @@ class Rounds:
     def _steps(self, some: Sequence[Asked]) -> int:
         settings: AdapterTraining = self._options.settings
         taught = sum(not each.is_measured for each in some)
-        return -(-settings.epochs * taught // settings.batch)
+        return -(-settings.epochs_of(taught) * taught // settings.batch)
 
     def _look(self) -> None:
         if self._stop.came:

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
-import shlex
-import stat
 import sys
 from pathlib import Path
 
 import click
 
 from assistant.cli import common_options
+from assistant.commands.doors.listening import HOST, TOKEN_FILE, extra, token_for
 from assistant.invocation import Invocation
-from stores.base.errors import BackendMissing, WrongUsage
-
-_SHORTEST_TOKEN = 16  # characters
+from assistant.process.own_names import is_loopback
 
 
 @click.command("serve")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: a free one.")
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="The token is this file's line, and not a new one each time.",
-)
+@HOST
+@TOKEN_FILE
 @common_options
 @click.pass_context
 def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -> int:
@@ -42,27 +33,12 @@ def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -
       ssh -L 8484:127.0.0.1:8484 home vouch serve
     """
     call = Invocation(ctx)
-    if not host.strip():
-        raise WrongUsage("--host is empty", hint="Leave it out, or name an address of this machine.")
-    token = secrets.token_urlsafe(32) if token_file is None else _read_token(token_file)
-    try:
-        from assistant.terminal.app.serving import is_loopback, serve
-    except ModuleNotFoundError as error:
-        raise BackendMissing(
-            f"`vouch serve` needs the package {error.name}",
-            hint=f"Install it: {_pip()} install 'vouch[serve]'",
-        ) from error
+    token = token_for(token_file)
+    with extra("vouch serve", "serve"):
+        from assistant.terminal.app.serving import serve
     if not is_loopback(host):
         call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
     return serve(_chat_command(call), host=host, port=port, token=token, tell=lambda told: _tell(call, told))
-
-
-def _pip() -> str:
-    """The pip that installs for this Vouch, as it is typed here."""
-    beside, here = Path(sys.executable).with_name("pip"), Path.cwd()
-    if not beside.exists():
-        return "pip"
-    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
 
 
 def _chat_command(call: Invocation) -> list[str]:
@@ -85,19 +61,3 @@ def _tell(call: Invocation, address: str) -> None:
     else:
         click.echo(address)
     sys.stdout.flush()
-
-
-def _read_token(file: Path) -> str:
-    try:
-        is_open = file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUsage(f"{file} cannot be read as a token", hint="Name a file with one line.") from error
-    if is_open:
-        raise WrongUsage(f"{file} can be read by others", hint=f"Close it: chmod 600 {file}")
-    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise WrongUsage(
-            f"the token in {file} must have {_SHORTEST_TOKEN} characters or more, all ASCII and no blanks",
-            hint="Make one: openssl rand -hex 32",
-        )
-    return token

@@ -1,0 +1,6 @@
+"""Commands by which others reach the memory.
+
+serve      the screens in a browser
+mcp        tools of an agent, by the Model Context Protocol
+listening  what commands that listen on a port have in common
+"""

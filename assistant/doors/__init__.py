@@ -1,0 +1,7 @@
+"""Doors for other programs, each over `vouch.Vouch`: nothing here reaches a store by itself.
+
+guard         who may ask over HTTP, and how much
+listening     a server on a port, until it is told to end
+mcp_tools     the Model Context Protocol: one user's memory as tools of an agent
+mcp_ingest    documents that an agent has read, in the background
+"""
