@@ -1,7 +1,7 @@
 """How often few lessons are to be gone through: python -m experiments.flowrag.steps DATA --work DIR
 
-As many pairs as rounds of a user begin with, LoRA as the product trains it, by epochs. Measured on dev questions
-of each collection, among its own passages; a stopped run goes on.
+As many pairs as rounds of a user begin with, LoRA as the product trains it, by epochs. Measured on dev
+questions of each collection, among its own passages; a stopped run goes on.
 """
 
 from __future__ import annotations
