@@ -43,6 +43,7 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "models": ("models", "Add and choose chat models that run on this machine."),
     "encoder": ("training.encoder", "Tell which encoder finds passages, and change it."),
     "serve": ("doors.serve", "Show the screens in a browser; only this machine can connect."),
+    "keys": ("doors.keys", "Give and take back keys, by which programs ask in a user's name."),
     "mcp": ("doors.mcp", "Offer your memory to an agent, by the Model Context Protocol."),
     "doctor": ("upkeep.doctor", "Check stores, models and indexes, and repair them."),
     "backup": ("upkeep.backup", "Write the database into one file."),

@@ -128,7 +128,7 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
     stores.base
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring assistant.wiring.parts stores.base
-vouch: agents.backends agents.retrieval assistant.library assistant.settings assistant.terminal.actions
+vouch: agents.backends agents.base agents.retrieval assistant.library assistant.settings assistant.terminal.actions
     assistant.terminal.facts assistant.turns assistant.wiring stores.base stores.claims
 assistant.doors: assistant.library assistant.process stores.base vouch
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
@@ -161,8 +161,8 @@ assistant.terminal.chat: assistant.terminal.actions assistant.terminal.compariso
 assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
     assistant.terminal.why assistant.terminal.widgets stores.base
-assistant.commands.doors: assistant assistant.doors assistant.process assistant.terminal.app stores.base
-    vouch
+assistant.commands.doors: assistant assistant.doors assistant.process assistant.settings
+    assistant.terminal.app assistant.wiring assistant.wiring.parts stores.base vouch
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text
@@ -194,5 +194,6 @@ HOMES = {
     "textual": ("assistant.terminal",),
     "mcp": ("assistant.doors",),
     "uvicorn": ("assistant.doors",),
+    "starlette": ("assistant.doors",),
     "click": ("assistant.cli", "assistant.invocation", "assistant.paging", "assistant.commands"),
 }

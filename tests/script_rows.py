@@ -123,6 +123,9 @@ ROWS: Mapping[str, Row] = {
     "models use": Row(Call("models use extractive"), Call("models use nowhere", 1)),
     "encoder": Row(Call("encoder"), Call("encoder --back", 1)),
     "serve": Row(None, Call("serve --port 99999999", 2), "tests/test_terminal_serve.py reads its address"),
+    "keys add": Row(Call("keys add ann"), Call("keys add ..", 2)),
+    "keys list": Row(Call("keys list"), Call("keys list --scope cellar", 2)),
+    "keys revoke": Row(None, Call("keys revoke 999", 1), "tests/test_doors_openai.py takes one back"),
     "mcp": Row(
         None, Call("mcp --token-file {folder}/notes.md", 2), "tests/test_doors_mcp.py calls its tools"
     ),

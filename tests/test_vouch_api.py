@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,65 @@ async def test_the_same_is_awaited(place: Path) -> None:
         assert isinstance(said[-1], Answer)
         assert "".join(piece for piece in said if isinstance(piece, str)) == said[-1].text
         assert await ann.undo(receipt) == [receipt.id]
+
+
+def test_a_conversation_goes_on_in_the_session_that_holds_it(ann: Vouch) -> None:
+    hello = {"role": "user", "content": MIA}
+    first = ann.ask([hello])
+    said = [hello, {"role": "assistant", "content": first.text}, {"role": "user", "content": ASKED}]
+    second = ann.ask(said)
+    assert second.session == first.session
+    assert "Porto" in second.text
+    again = ann.ask(said)  # the program has its last message answered anew
+    assert again.session == first.session
+    other = [hello, {"role": "assistant", "content": "Something else."}, {"role": "user", "content": ASKED}]
+    assert ann.ask(other).session != first.session
+    assert ann.ask([hello]).session != first.session
+
+
+def test_what_no_session_holds_is_read_and_not_learned(ann: Vouch) -> None:
+    said = [
+        {"role": "system", "content": "Answer in one word."},
+        {"role": "user", "content": "My brother Tom lives in Rome."},
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": [{"type": "text", "text": "When does it open?"}]},
+    ]
+    answer = ann.ask(said)
+    assert answer.receipts == ()
+    assert not any("Tom" in found.text for found in ann.search("brother Tom Rome"))
+    sessions = ann._assistant.stores.sessions
+    assert sessions.system(ann._user_id, answer.session) == "Answer in one word."
+    assert [turn.message for turn in sessions.tree(ann._user_id, answer.session).turns] == [
+        "My brother Tom lives in Rome.",
+        "When does it open?",
+    ]
+
+
+def test_only_a_message_of_the_user_is_answered_and_no_image_is_fetched(ann: Vouch) -> None:
+    def image(url: object) -> list[dict[str, object]]:
+        parts = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": url}}]
+        return [{"role": "user", "content": parts}]
+
+    for wrong in (
+        [],
+        [{"role": "assistant", "content": "Yes."}],
+        [{"role": "user", "content": ""}],
+        image("https://example.org/cat.png"),
+        image("data:image/png;base64,!!"),
+        image("data:image/png;base64,AAAA"),
+        image(None),
+    ):
+        with pytest.raises(VouchError):
+            ann.ask(wrong)
+
+
+def test_several_users_of_one_process_are_apart(ann: Vouch) -> None:
+    bob = Vouch.of(ann._assistant, "bob", patience=5.0)
+    with ThreadPoolExecutor(4) as threads:
+        for vouch, told in ((ann, MIA), (bob, "My sister Lea lives in Oslo.")):
+            list(threads.map(vouch.ask, [told] * 3))
+        answers = list(threads.map(lambda vouch: vouch.ask(ASKED).text, [ann, bob] * 3))
+    assert all("Porto" in text for text in answers[::2])
+    assert not any("Porto" in text for text in answers[1::2])
+    bob.close()
+    assert ann.search("Mia Porto")

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, overload
 
-from vouch.client import Messages, Vouch
+from vouch.client import Vouch
+from vouch.conversations import Messages
 from vouch.results import Answer, Forgotten, Found, Ingested, Receipt, Version, Why
 
 P = ParamSpec("P")
@@ -61,12 +62,14 @@ class AsyncVouch:
         """See `Vouch.search`."""
         return await self._do(self._vouch.search, query, limit)
 
-    async def ask(self, question: str, session: int | None = None, *, material: str = "") -> Answer:
+    async def ask(
+        self, question: str | Messages, session: int | None = None, *, material: str = ""
+    ) -> Answer:
         """See `Vouch.ask`."""
         return await self._do(self._vouch.ask, question, session, material=material)
 
     async def stream(
-        self, question: str, session: int | None = None, *, material: str = ""
+        self, question: str | Messages, session: int | None = None, *, material: str = ""
     ) -> AsyncIterator[str | Answer]:
         """The pieces of an answer, and at last the answer."""
         pieces = self._vouch.stream(question, session, material=material)

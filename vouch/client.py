@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
 
 from stores.base.errors import UnreadableDocument, VouchError, WrongUsage
+from vouch.conversations import Conversation, Messages, exchanges, read_conversation, session_for
 from vouch.results import Answer, Forgotten, Found, Ingested, Receipt, Source, Version, Why, WhyRow
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
 _ALIKE = 0.2  # cosine under which a passage without a shared word is no find
 
 
@@ -116,11 +116,11 @@ class Vouch:
             )
             self._between_turns(lambda: self._assistant.search.indexer.catch_up())
             return Receipt(receipt, passage, what.strip())
-        exchanges = _exchanges(what)
-        if not exchanges:
+        said = exchanges(what)
+        if not said:
             raise WrongUsage("there is nothing to add: no message of a user")
         session = self._assistant.stores.journal.open_session(self._user_id)
-        for message, reply in exchanges:
+        for message, reply in said:
             self._between_turns(self._assistant.turns.pipeline.keep, self._user_id, session, message, reply)
         self._between_turns(lambda: self._assistant.search.indexer.catch_up())
         return self._remembered()
@@ -152,8 +152,11 @@ class Vouch:
         retriever = self._assistant.search.retriever_keeping(searching.encoder, limit)
         return retriever.retrieve(query, searching.spaces.of(self._user_id))
 
-    def ask(self, question: str, session: int | None = None, *, material: str = "") -> Answer:
+    def ask(self, question: str | Messages, session: int | None = None, *, material: str = "") -> Answer:
         """Answers, and remembers what the question states. material: a text to answer from.
+
+        question: or a conversation, of which the last message is answered. It goes on in the session that
+        holds the earlier ones; what no session holds is kept to be read, and not learned from.
 
         session: of an earlier answer; without one it begins a new one. Raises the `VouchError` for which no
         model answered; the message is kept all the same.
@@ -163,13 +166,26 @@ class Vouch:
                 pass
             return pieces.answer
 
-    def stream(self, question: str, session: int | None = None, *, material: str = "") -> AnswerStream:
+    def stream(
+        self, question: str | Messages, session: int | None = None, *, material: str = ""
+    ) -> AnswerStream:
         """The same, piece by piece, within `with`; leaving it early stops the reply, and its part is kept."""
-        if not question.strip():
-            raise WrongUsage("there is no question")
+        if isinstance(question, str):
+            if not question.strip():
+                raise WrongUsage("there is no question")
+            conversation = Conversation(question)
+        else:
+            conversation = read_conversation(question)
+        if conversation.images:
+            self._assistant.turns.host.check_images()
         if session is None:
-            session = self._assistant.stores.journal.open_session(self._user_id, is_asked=True)
-        return AnswerStream(self, question, session, material)
+            session = self._between_turns(session_for, self._assistant, self._user_id, conversation)
+        return AnswerStream(self, conversation, session, material)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors by which passages with these texts are found, each of length 1."""
+        encoder = self._assistant.search.searching.encoder
+        return [row.tolist() for row in self._between_turns(encoder.encode_passages, texts)]
 
     def why(self, turn: int) -> Why:
         """What an answer was made from. Raises `NotFound` where the user has no such turn."""
@@ -276,8 +292,8 @@ class Vouch:
 class AnswerStream:
     """The pieces of an answer as they come; whole, it is in `answer`."""
 
-    def __init__(self, vouch: Vouch, question: str, session: int, material: str) -> None:
-        self._vouch, self._question, self._session, self._material = vouch, question, session, material
+    def __init__(self, vouch: Vouch, asked: Conversation, session: int, material: str) -> None:
+        self._vouch, self._asked, self.session, self._material = vouch, asked, session, material
         self._events: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._playing: Future[Finished] | None = None
         self._answer: Answer | None = None
@@ -308,8 +324,9 @@ class AnswerStream:
                 host.playing(
                     self._sending,
                     self._vouch._user_id,
-                    self._session,
-                    self._question,
+                    self.session,
+                    self._asked.message,
+                    images=self._asked.images,
                     watch=watch,
                     material=self._material,
                 ),
@@ -359,27 +376,17 @@ class AnswerStream:
         )
         sure = is_sure(finished.answer) and is_told(finished.answer)
         receipts = tuple(self._vouch._remembered())
-        return Answer(finished.turn_id, self._session, finished.answer, sure, sources, receipts)
-
-
-def _exchanges(messages: Messages) -> list[tuple[str, str]]:
-    """Each message of the user with the replies behind it. Raises `WrongUsage` for what holds no text."""
-    exchanges: list[tuple[str, str]] = []
-    for each in messages:
-        role, text = each.get("role"), _text(each.get("content"))
-        if role == "user" and text:
-            exchanges.append((text, ""))
-        elif role == "assistant" and text and exchanges:
-            message, reply = exchanges[-1]
-            exchanges[-1] = (message, f"{reply}\n\n{text}".strip())
-    return exchanges
-
-
-def _text(content: object) -> str:
-    """Of a message, the texts of its parts where it has some."""
-    if content is None or isinstance(content, str):
-        return (content or "").strip()
-    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
-        raise WrongUsage(f"a message has content of the kind {type(content).__name__}", hint="Give it text.")
-    texts = [part.get("text") for part in content if part.get("type", "text") == "text"]
-    return "\n\n".join(text for text in texts if isinstance(text, str)).strip()
+        turn = self._vouch._assistant.stores.journal.turn(self._vouch._user_id, finished.turn_id)
+        counted = turn.details.get("tokens")
+        return Answer(
+            finished.turn_id,
+            self.session,
+            finished.answer,
+            sure,
+            sources,
+            receipts,
+            turn.model,
+            (counted["sent"], counted["written"]) if counted else None,
+            finished.cut is not None,
+            finished.unreachable.message if finished.unreachable else "",
+        )

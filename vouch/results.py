@@ -52,6 +52,10 @@ class Answer:
     sure: bool  # not merely the nearest that was found
     sources: tuple[Source, ...]
     receipts: tuple[Receipt, ...]  # of what the message stated, where it was remembered
+    model: str = ""  # that answered
+    tokens: tuple[int, int] | None = None  # sent and written, as the model's server counted; None: it did not
+    is_cut: bool = False  # it reached its longest length before the model was done
+    unreachable: str = ""  # why no chat model answered, and what was found is quoted instead
 
 
 @dataclass(frozen=True)

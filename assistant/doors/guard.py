@@ -49,23 +49,25 @@ class Guard:
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The body is counted as it comes: it may be sent in pieces, without a length."""
-        came, has_begun = 0, False
+        came, is_too_long, has_begun = 0, False, False
 
         async def counted() -> Message:
-            nonlocal came
+            nonlocal came, is_too_long
             message = await receive()
             came += len(message.get("body", b""))
             if came > self._most:
+                is_too_long = True
                 raise _TooLong
             return message
 
-        async def noted(message: Message) -> None:
+        async def sent(message: Message) -> None:
             nonlocal has_begun
-            has_begun = True
-            await send(message)
+            if not is_too_long or has_begun:  # else what the application says of it is not what is wrong
+                has_begun = True
+                await send(message)
 
         try:
-            await self._app(scope, counted, noted)
+            await self._app(scope, counted, sent)
         except _TooLong:
             if not has_begun:
                 await refuse(send, 413, self._too_long)

@@ -36,14 +36,19 @@ def read_image(path: Path) -> Image:
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: of ~nobody
         reason = getattr(error, "strerror", None) or "no name of a file"
         raise WrongUsage(f"{path}: {reason}", hint=_WANTED) from None
+    return image_of(data, str(path))
+
+
+def image_of(data: bytes, name: str) -> Image:
+    """What these bytes are. Raises `WrongUsage` where they are no image, or too large."""
     if len(data) > MOST_BYTES:
-        raise WrongUsage(f"{path}: larger than {MOST_BYTES // 1_000_000} MB", hint="Make the image smaller.")
+        raise WrongUsage(f"{name}: larger than {MOST_BYTES // 1_000_000} MB", hint="Make the image smaller.")
     media_type = next((kind for start, kind in _KINDS.items() if data.startswith(start)), "")
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         media_type = "image/webp"
     if not media_type:
-        raise WrongUsage(f"{path}: no image that can be sent", hint=_WANTED)
-    return Image(str(path), media_type, data)
+        raise WrongUsage(f"{name}: no image that can be sent", hint=_WANTED)
+    return Image(name, media_type, data)
 
 
 def noted(images: Sequence[Image]) -> dict[str, Any]:

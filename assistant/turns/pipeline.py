@@ -146,12 +146,26 @@ class TurnPipeline:
 
     def keep(self, user_id: int, session_id: int, message: str, answer: str) -> int:
         """Keeps an exchange that was held elsewhere, to be remembered as any other. Returns its turn."""
+        return self._keep(user_id, session_id, message, answer, self._cut(message), learns=self._learns)
+
+    def keep_as_said(self, user_id: int, session_id: int, message: str, answer: str) -> int:
+        """Keeps one to be read with what follows it, and neither found nor remembered. Returns its turn."""
+        return self._keep(user_id, session_id, message, answer, (), learns=False)
+
+    def _keep(
+        self,
+        user_id: int,
+        session_id: int,
+        message: str,
+        answer: str,
+        parts: Sequence[str],
+        *,
+        learns: bool,
+    ) -> int:
         message = well_formed(message).strip()
         if not message:
             raise WrongUsage("the message is empty")
-        kept = self._journal.accept(
-            user_id, session_id, message, parts=self._cut(message), learns=self._learns
-        )
+        kept = self._journal.accept(user_id, session_id, message, parts=parts, learns=learns)
         outcome = Outcome(state="done", answer=well_formed(answer), model=ELSEWHERE)
         self._journal.finish(kept.turn_id, outcome)
         return kept.turn_id

@@ -19,7 +19,7 @@ from experiments.flowrag.gate import RANK, Gate
 from experiments.flowrag.learning import BATCH, train
 from experiments.flowrag.store import DENSE, FUSED, NDCG
 
-PAIRS, EPOCHS, SEEDS = (48, 100), (2, 4, 7, 13), (0,)
+PAIRS, EPOCHS, SEEDS = (48,), (2, 4, 7, 13), (0,)
 _RATE, _PASSAGES = 5e-4, 1200
 
 

@@ -1,5 +1,6 @@
 """Sessions and turns: what was said, answered, rated and found again, and the jobs that follow a turn.
 
+api_keys           keys by which programs ask in a user's name
 journal            users, sessions, turns and what was found, judged and said in them
 sessions           a user's sessions: listed, named, put away, deleted
 summaries          what was said in a session before what is still sent of it, in short

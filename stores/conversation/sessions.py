@@ -23,6 +23,7 @@ from stores.conversation.branches import (
     BranchPlace,
     branch,
     branch_place,
+    earlier_turns,
     parents_in,
     switch_by,
     switch_to,
@@ -34,6 +35,7 @@ from stores.database.tables import Session, Turn
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began
 _LONGEST_TITLE = 200
+_SAID_ALIKE = 50  # turns with the same message that are looked at, the newest first
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,37 @@ class Sessions:
         with self._database.writing() as sql:
             switch_to(sql, session_of(sql, user_id, session_id), turn_id)
         return session_id
+
+    def goes_on_behind(self, user_id: int, said: Sequence[tuple[str, str]]) -> int | None:
+        """Has the session of a program go on behind what was said in it; None where no session holds that.
+
+        said: messages and replies, from its beginning on. What follows them there is kept, as a branch.
+        """
+        messages, reply = [well_formed(message) for message, _ in said], well_formed(said[-1][1]).strip()
+        with self._database.writing() as sql:
+            found = sql.scalars(
+                select(Turn)
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(
+                    col(Turn.user_id) == user_id,
+                    col(Turn.message) == messages[-1],
+                    col(Session.deleted_at).is_(None),
+                    col(Session.origin) == ASKED,
+                    col(Session.is_private).is_(False),
+                )
+                .order_by(col(Turn.id).desc())
+                .limit(_SAID_ALIKE)
+            ).all()
+            for turn in found:
+                ids = earlier_turns(sql, turn, None)
+                if turn.answer.strip() != reply or len(ids) != len(messages) - 1:
+                    continue
+                rows = sql.execute(select(col(Turn.id), col(Turn.message)).where(col(Turn.id).in_(ids)))
+                before = {row.id: row.message for row in rows}
+                if [before[number] for number in ids] == messages[:-1]:
+                    session_of(sql, user_id, turn.session_id).head_id = turn.id
+                    return turn.session_id
+        return None
 
     def is_on(self, user_id: int, turn_id: int) -> bool:
         """Whether a turn is in the branch of its session that is on."""

@@ -81,6 +81,18 @@ class User(SQLModel, table=True):
     created_at: datetime = _moment()
 
 
+class ApiKey(SQLModel, table=True):
+    """By which a program asks in a user's name. The key itself is told once and not kept."""
+
+    __tablename__ = "api_keys"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    digest: str = Field(unique=True)  # SHA-256 of the key, hexadecimal
+    ends_on: str  # its last characters, by which a person knows it again
+    created_at: datetime = _moment()
+    revoked_at: datetime | None = _moment(nullable=True)
+
+
 class Session(SQLModel, table=True):
     """A conversation of one user."""
 

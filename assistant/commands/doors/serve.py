@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,34 +14,80 @@ from assistant.cli import common_options
 from assistant.commands.doors.listening import HOST, TOKEN_FILE, extra, token_for
 from assistant.invocation import Invocation
 from assistant.process.own_names import is_loopback
+from assistant.settings.identity import key_for
+
+_PATIENCE_SECONDS = 2.0  # that an answer waits for the receipts of what its message taught
 
 
 @click.command("serve")
 @click.option("--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: a free one.")
+@click.option(
+    "--api",
+    "api_port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="In place of the screens, answer programs by OpenAI's protocol; 0: a free port.",
+)
 @HOST
 @TOKEN_FILE
 @common_options
 @click.pass_context
-def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -> int:
+def command(ctx: click.Context, host: str, port: int, api_port: int | None, token_file: Path | None) -> int:
     """Show the screens in a browser. Prints the address to open; Ctrl+C ends it.
 
     Whoever opens that address talks as you: it holds a token, new with each start. Only this machine can
     connect unless --host says otherwise. What is sent is not encrypted: over a network, put it behind
     something that does, such as an SSH tunnel.
 
+    With --api it answers programs instead, each in the name of the user whose key it sends (`vouch keys`).
+
     \b
     Examples:
       vouch serve
       vouch serve --port 9000 --user ann
       ssh -L 8484:127.0.0.1:8484 home vouch serve
+      vouch serve --api 8486
     """
     call = Invocation(ctx)
+    if not is_loopback(host):
+        call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
+    if api_port is not None:
+        return _serve_api(call, host, api_port)
     token = token_for(token_file)
     with extra("vouch serve", "serve"):
         from assistant.terminal.app.serving import serve
-    if not is_loopback(host):
-        call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
     return serve(_chat_command(call), host=host, port=port, token=token, tell=lambda told: _tell(call, told))
+
+
+def _serve_api(call: Invocation, host: str, port: int) -> int:
+    with extra("vouch serve --api", "api"):
+        from assistant.doors.listening import listen
+        from assistant.doors.openai_api import Api
+    from assistant.wiring.assistant import Assistant
+    from assistant.wiring.parts.kept import keep_loaded
+    from vouch import Vouch
+
+    keep_loaded()  # each chat model has an assistant of its own, and all share what they read with
+    with call.assistant() as assistant, ExitStack() as others:
+        assistant.catch_up()
+        answering = {"": assistant}
+
+        def memory(user: str, model: str) -> Vouch:
+            if model not in answering:
+                settings = replace(call.settings, model=call.settings.models[model])
+                key = key_for(settings, settings.model, os.environ)
+                answering[model] = Assistant(
+                    settings, call.locations, api_key=key, offline=call.is_offline, tell=call.tell
+                )
+                others.callback(answering[model].close)
+            return Vouch.of(answering[model], user, patience=_PATIENCE_SECONDS)
+
+        keys = assistant.stores.api_keys
+        if not any(key.revoked_at is None for key in keys.lines()):
+            call.tell("Nobody has a key yet. Give one: vouch keys add NAME")
+        api = Api(keys.user_of, memory, models=tuple(call.settings.models))
+        listen(api.app(host=host), host=host, port=port, tell=lambda told: _tell(call, f"{told}/v1"))
+    return 0
 
 
 def _chat_command(call: Invocation) -> list[str]:

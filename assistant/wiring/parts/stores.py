@@ -10,6 +10,7 @@ from assistant.wiring.parts.given import Given
 if TYPE_CHECKING:
     from stores.claims.claims import Claims
     from stores.claims.proposals import Proposals
+    from stores.conversation.api_keys import ApiKeys
     from stores.conversation.claim_jobs import ClaimJobs
     from stores.conversation.journal import Journal
     from stores.conversation.ratings import Ratings
@@ -76,6 +77,13 @@ class Stores:
         from stores.conversation.journal import Journal
 
         return Journal(self.database, process=lambda: self.this_process.name)
+
+    @cached_property
+    def api_keys(self) -> ApiKeys:
+        """Keys by which programs ask in a user's name."""
+        from stores.conversation.api_keys import ApiKeys
+
+        return ApiKeys(self.database)
 
     @cached_property
     def sessions(self) -> Sessions:

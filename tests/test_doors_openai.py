@@ -1,0 +1,304 @@
+"""vouch serve --api: the memory of whoever has the key, by OpenAI's protocol, and of nobody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import pytest
+from openai import AsyncOpenAI, AuthenticationError, BadRequestError, NotFoundError, OpenAI
+from scripted_server import ScriptedServer, hangs, says
+
+from stores.base.errors import ModelBusy
+from stores.conversation.api_keys import ApiKeys
+from stores.database.database import Database
+from vouch import Vouch
+
+pytest.importorskip("uvicorn")
+from assistant.doors.guard import Guard
+from assistant.doors.openai_api import Api
+
+ROOT = Path(__file__).parent.parent
+MIA, ASKED = "My sister Mia lives in Porto.", "Where does my sister Mia live?"
+
+
+@pytest.fixture
+def place(tmp_path: Path, minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("DATA", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(minilm_folder.parent.parent))
+    monkeypatch.delenv("VOUCH_USER", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def ann(place: Path) -> Iterator[Vouch]:
+    with Vouch(user="ann", data=place / "data") as vouch:
+        yield vouch
+
+
+@pytest.fixture
+def keys(ann: Vouch) -> ApiKeys:
+    return ann._assistant.stores.api_keys
+
+
+@pytest.fixture
+def app(ann: Vouch, keys: ApiKeys) -> Guard:
+    api = Api(keys.user_of, lambda user, _: Vouch.of(ann._assistant, user, patience=5.0))
+    return api.app(host="127.0.0.1")
+
+
+def of(vouch: Vouch, name: str) -> str:
+    """A new key of this user."""
+    stores = vouch._assistant.stores
+    return stores.api_keys.give(stores.journal.user_id(name))
+
+
+def client(app: Guard, key: str) -> AsyncOpenAI:
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app))
+    return AsyncOpenAI(base_url="http://127.0.0.1/v1", api_key=key, http_client=http, max_retries=0)
+
+
+async def test_what_was_said_is_answered_with_its_sources(ann: Vouch, app: Guard) -> None:
+    program = client(app, of(ann, "ann"))
+    said: list[Any] = [{"role": "user", "content": MIA}]
+    first = await program.chat.completions.create(model="vouch", messages=said)
+    explained = first.model_extra["vouch"]
+    assert [receipt["text"] for receipt in explained["receipts"]] == [MIA]
+    said += [{"role": "assistant", "content": first.choices[0].message.content}]
+    said += [{"role": "user", "content": ASKED}]
+    second = await program.chat.completions.create(model="vouch", messages=said, temperature=0.2)
+    told = second.model_extra["vouch"]
+    assert "Porto" in (second.choices[0].message.content or "")
+    assert (told["session"], told["sure"]) == (explained["session"], True)
+    assert any(source["is_cited"] for source in told["sources"])
+    assert second.usage is None  # nobody counted
+    named = await program.chat.completions.create(
+        model="vouch",
+        messages=[{"role": "user", "content": "Thanks!"}],
+        metadata={"session": str(told["session"])},
+    )
+    assert named.model_extra["vouch"]["session"] == told["session"]
+
+
+async def test_a_stream_holds_the_same_and_ends_with_what_explains_it(ann: Vouch, app: Guard) -> None:
+    ann.add(MIA)
+    program = client(app, of(ann, "ann"))
+    stream = await program.chat.completions.create(
+        model="vouch",
+        messages=[{"role": "user", "content": ASKED}],
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    chunks = [chunk async for chunk in stream]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert "Porto" in text
+    [last] = [chunk for chunk in chunks if chunk.choices and chunk.choices[0].finish_reason]
+    assert last.model_extra["vouch"]["sure"]
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+async def test_the_key_alone_says_who_asks(ann: Vouch, app: Guard, keys: ApiKeys) -> None:
+    ann.add(MIA)
+    bobs = client(app, of(ann, "bob"))
+    turn = ann.ask(ASKED)
+    for more in ({"user": "ann"}, {"metadata": {"user": "ann", "user_id": "1"}}):
+        answer = await bobs.chat.completions.create(
+            model="vouch", messages=[{"role": "user", "content": ASKED}], **more
+        )
+        assert "Porto" not in (answer.choices[0].message.content or "")
+    with pytest.raises(NotFoundError):
+        await bobs.chat.completions.create(
+            model="vouch",
+            messages=[{"role": "user", "content": ASKED}],
+            metadata={"session": str(turn.session)},
+        )
+    copied: list[Any] = [
+        {"role": "user", "content": ASKED},
+        {"role": "assistant", "content": turn.text},
+        {"role": "user", "content": "Where did I say she lives?"},
+    ]
+    answer = await bobs.chat.completions.create(model="vouch", messages=copied)
+    assert answer.model_extra["vouch"]["session"] != turn.session
+
+
+async def test_a_key_that_is_missing_wrong_or_taken_back_is_refused(
+    ann: Vouch, app: Guard, keys: ApiKeys
+) -> None:
+    key = of(ann, "ann")
+    assert [line.ends_on for line in keys.lines()] == [key[-4:]]
+    await client(app, key).models.list()
+    keys.revoke(keys.lines()[0].key_id)
+    for wrong in (key, key[:-1], "vouch-", "no key"):
+        with pytest.raises(AuthenticationError, match="key"):
+            await client(app, wrong).models.list()
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
+        assert (await http.get("http://127.0.0.1/v1/models")).status_code == 401
+
+
+def test_only_a_digest_of_a_key_is_kept(ann: Vouch, place: Path) -> None:
+    key = of(ann, "ann")
+    assert key.encode() not in b"".join(file.read_bytes() for file in (place / "data").glob("vouch.db*"))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"model": "vouch"}, "messages"),
+        ({"messages": [{"role": "user", "content": "x"}]}, "model"),
+        ({"model": "vouch", "messages": []}, "messages"),
+        ({"model": "vouch", "messages": "x"}, "messages"),
+        ({"model": "vouch", "messages": [{"role": "user", "content": " "}]}, "no text"),
+        ({"model": "vouch", "messages": [{"role": "tool", "content": "x"}]}, "the user's"),
+        ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "as_user": "ann"}, "as_user"),
+        ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "n": 2}, "n"),
+        ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "tools"),
+        (
+            {
+                "model": "vouch",
+                "messages": [{"role": "user", "content": "x"}],
+                "metadata": {"session": "1; --"},
+            },
+            "session",
+        ),
+        (
+            {
+                "model": "vouch",
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": "What is it?"},
+                            {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+                        ],
+                    }
+                ],
+            },
+            "image",
+        ),
+    ],
+)
+async def test_a_body_that_is_wrong_is_told_what_is(ann: Vouch, app: Guard, body: Any, said: str) -> None:
+    headers = {"Authorization": f"Bearer {of(ann, 'ann')}"}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers=headers) as http:
+        answer = await http.post("http://127.0.0.1/v1/chat/completions", json=body)
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]["message"]
+
+
+async def test_what_is_no_request_is_refused(ann: Vouch, app: Guard) -> None:
+    headers = {"Authorization": f"Bearer {of(ann, 'ann')}"}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers=headers) as http:
+
+        async def posted(content: Any, path: str = "chat/completions", **more: str) -> int:
+            answer = await http.post(f"http://127.0.0.1/v1/{path}", content=content, headers=more)
+            assert answer.json()["error"]["message"]
+            return answer.status_code
+
+        for broken in (b"{", b"", b"[" * 100_000, b"\xff", b"null", b"[]"):
+            assert await posted(broken) == 400
+        assert await posted(b" " * 20_000_001) == 413
+
+        async def in_pieces() -> Any:
+            for _ in range(25):
+                yield b" " * 1_000_000
+
+        assert await posted(in_pieces()) == 413
+        assert await posted(b"{}", "completions") == 404
+        assert await posted(b"{}", Host="vouch.example") == 403
+        assert await posted(b"{}", Origin="https://page.example") == 403
+
+
+async def test_models_and_vectors(ann: Vouch, app: Guard) -> None:
+    program = client(app, of(ann, "ann"))
+    assert [model.id async for model in program.models.list()] == ["vouch"]
+    assert (await program.models.retrieve("vouch")).id == "vouch"
+    with pytest.raises(NotFoundError, match="no model"):
+        await program.chat.completions.create(model="gpt", messages=[{"role": "user", "content": "x"}])
+    packed = await program.embeddings.create(model="vouch", input=[MIA, ASKED])
+    plain = await program.embeddings.create(model="vouch", input=MIA, encoding_format="float")
+    assert np.allclose(packed.data[0].embedding, plain.data[0].embedding, atol=1e-6)
+    assert abs(float(np.linalg.norm(plain.data[0].embedding)) - 1) < 1e-3
+    for wrong in ([], "", ["x"] * 300):
+        with pytest.raises(BadRequestError, match="input"):
+            await program.embeddings.create(model="vouch", input=wrong)
+
+
+async def test_a_model_that_is_busy_is_told_with_when_to_come_again(
+    ann: Vouch, app: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise ModelBusy("it is busy", retry_after_seconds=3.2)
+
+    monkeypatch.setattr(Vouch, "stream", busy)
+    headers = {"Authorization": f"Bearer {of(ann, 'ann')}"}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers=headers) as http:
+        body = {"model": "vouch", "messages": [{"role": "user", "content": "x"}]}
+        answer = await http.post("http://127.0.0.1/v1/chat/completions", json=body)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "4")
+
+
+def run(place: Path, *more: str, **streams: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-P", "-m", "assistant.cli", *more, "--data", str(place / "data")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **streams)
+
+
+@contextmanager
+def served(place: Path) -> Iterator[str]:
+    with run(place, "serve", "--api", "0", "--settings", str(place / "settings.toml")) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            assert process.wait(20) in (0, 143, -15)
+
+
+def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place: Path) -> None:
+    reply = [hangs(["It opens ", "at "]), says("At ten.")]
+    with ScriptedServer(reply) as server:
+        model = f'backend = "openai"\nbase_url = "{server.base_url}"\nname = "s"\nretries = 0\n'
+        (place / "settings.toml").write_text(
+            f'[model]\nbackend = "extractive"\n[models.big]\n{model}[memory]\nagents = "reader"\n'
+        )
+        with run(place, "keys", "add", "ann", "--json") as adding:
+            key = json.loads(adding.communicate()[0])["key"]
+        with served(place) as address:
+            program = OpenAI(base_url=address, api_key=key, max_retries=0)
+            assert [model.id for model in program.models.list()] == ["vouch", "vouch/big"]
+            asked: list[Any] = [{"role": "user", "content": "When does it open?"}]
+            stream = program.chat.completions.create(model="vouch/big", messages=asked, stream=True)
+            for chunk in stream:
+                if chunk.choices[0].delta.content:
+                    break
+            stream.close()
+            assert server.wait_for_disconnects()
+            answer = program.chat.completions.create(model="vouch/big", messages=asked)
+            assert answer.choices[0].message.content == "At ten."
+    for _ in range(50):
+        turns = kept(place)
+        if all(state != "accepted" for _, state, _ in turns):
+            break
+        time.sleep(0.1)
+    assert turns[0][:2] == ("When does it open?", "stopped")
+    assert turns[0][2].startswith("It opens")
+
+
+def kept(place: Path) -> list[tuple[str, str, str]]:
+    database = Database.at(place / "data")
+    try:
+        with database.reading() as sql:
+            rows = sql.connection().exec_driver_sql("SELECT message, state, answer FROM turns ORDER BY id")
+            return [tuple(row) for row in rows]
+    finally:
+        database.close()

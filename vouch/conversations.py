@@ -1,0 +1,98 @@
+"""Conversations in OpenAI's form: read, and gone on with in the session that holds them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stores.base.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from agents.base.chat_interfaces import Image
+    from assistant.wiring.assistant import Assistant
+
+Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
+_INSTRUCTS = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A message to be answered, and what was said before it."""
+
+    message: str
+    images: tuple[Image, ...] = ()
+    earlier: tuple[tuple[str, str], ...] = ()  # messages and replies, the oldest first
+    system: str = ""  # what the program asks of all answers
+
+
+def read_conversation(messages: Messages) -> Conversation:
+    """Of these the last is answered. Raises `WrongUsage` where that is no message of the user."""
+    if not messages or messages[-1].get("role") != "user":
+        raise WrongUsage("the last message must be the user's")
+    last = messages[-1].get("content")
+    message = text_of(last)
+    if not message:
+        raise WrongUsage("the last message holds no text")
+    parts = last if isinstance(last, list) else []
+    images = tuple(_image(part) for part in parts if part.get("type") == "image_url")
+    system = [text_of(each.get("content")) for each in messages if each.get("role") in _INSTRUCTS]
+    return Conversation(message, images, tuple(exchanges(messages[:-1])), "\n\n".join(filter(None, system)))
+
+
+def session_for(assistant: Assistant, user_id: int, conversation: Conversation) -> int:
+    """The session in which all that was said before was said, to go on behind that; else a new one.
+
+    In a new one the earlier exchanges are kept to be read, and neither searched nor learned from.
+    """
+    journal, sessions = assistant.stores.journal, assistant.stores.sessions
+    session = sessions.goes_on_behind(user_id, conversation.earlier) if conversation.earlier else None
+    if session is None:
+        session = journal.open_session(user_id, is_asked=True)
+        for message, reply in conversation.earlier:
+            assistant.turns.pipeline.keep_as_said(user_id, session, message, reply)
+    if conversation.system and sessions.system(user_id, session) != conversation.system:
+        sessions.instruct(user_id, session, conversation.system)
+    return session
+
+
+def exchanges(messages: Messages) -> list[tuple[str, str]]:
+    """Each message of the user with the replies behind it. Raises `WrongUsage` for what holds no text."""
+    exchanges: list[tuple[str, str]] = []
+    for each in messages:
+        role, text = each.get("role"), text_of(each.get("content"))
+        if role == "user" and text:
+            exchanges.append((text, ""))
+        elif role == "assistant" and text and exchanges:
+            message, reply = exchanges[-1]
+            exchanges[-1] = (message, f"{reply}\n\n{text}".strip())
+    return exchanges
+
+
+def text_of(content: object) -> str:
+    """Of a message, the texts of its parts where it has some."""
+    if content is None or isinstance(content, str):
+        return (content or "").strip()
+    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
+        raise WrongUsage(f"a message has content of the kind {type(content).__name__}", hint="Give it text.")
+    texts = [part.get("text") for part in content if part.get("type", "text") == "text"]
+    return "\n\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _image(part: Mapping[str, Any]) -> Image:
+    """An image that came along. Raises `WrongUsage` for an address, as nothing is fetched."""
+    from assistant.turns.images import image_of
+
+    given = part.get("image_url")
+    url = given.get("url") if isinstance(given, Mapping) else given
+    head, _, data = url.partition(",") if isinstance(url, str) else ("", "", "")
+    if not (head.startswith("data:image/") and head.endswith(";base64")):
+        raise WrongUsage(
+            "an image must come along as data:image/...;base64", hint="Addresses are not fetched."
+        )
+    try:
+        return image_of(base64.b64decode(data, validate=True), "an image of the message")
+    except binascii.Error:
+        raise WrongUsage("an image is no base64") from None
