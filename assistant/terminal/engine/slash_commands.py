@@ -327,8 +327,9 @@ class SlashCommands:
         if path == "off":
             self.attached.clear()
         elif path:
+            image = read_image(Path(path))
             self._assistant.turns.host.check_images()
-            self.attached.append(read_image(Path(path)))
+            self.attached.append(image)
         names = ", ".join(one_line(Path(image.path).name) for image in self.attached)
         yield (
             f"With your next message goes {names}. /attach off takes it back."
