@@ -40,11 +40,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
 
     # Screens
 
-    def action_help(self) -> None:
+    def action_help(self, words: str = "") -> None:
         from assistant.terminal.widgets.screen_help import open_help
 
         place = "Why this answer" if self.query_one("#why").has_focus_within else ""
-        open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
+        open_help(self, self.desk, "Reading" if self.conversation.has_focus else place, words)
 
     def action_sessions(self, words: str = "") -> None:
         if not self.is_ready:
@@ -245,7 +245,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
             "/docs": self.action_documents,
             "/edit": lambda _: self.action_editor(),
             "/find": self.find,
-            "/help": lambda _: self.action_help(),
+            "/help": self.action_help,
             "/learned": self._learned,
             "/log": lambda _: self.action_log(),
             "/memory": self.action_memory,
