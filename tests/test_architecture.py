@@ -20,14 +20,14 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 19370,  # 90 more: what is wanted of a column of a knowledge base
     "agents": 17610,  # 1,270 more: lists and days; what a message wants of a table
-    "assistant": 45990,  # 1,120 more: images, personas; a menu above the prompt; `vouch ask` that stays warm; the palette
+    "assistant": 45990,  # 1,120 more: images, personas; menu and palette; a warm `vouch ask`
     "assistant/terminal": 15920,  # 480 more: a menu above the prompt; /attach, personas; sessions in the palette
     "assistant/learning": 8190,  # 1,260 more: the same; a vote where nobody rated
     "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
     "training": 6940,  # 720 more: messages over invented tables; whether a question asks for several
     "experiments": 5420,  # 130 more: what a month gains in answers
     "benchmarks": 15670,  # 750 more: lists, talks over foreign tables, what a round costs, faults of a server
-    "tests": 69880,  # 1,920 more: responses, images, a menu, Python, lists, wishes over tables, the palette
+    "tests": 69880,  # 1,920 more: responses, images, menu and palette, Python, lists, wishes
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 
