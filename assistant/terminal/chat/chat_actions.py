@@ -63,12 +63,13 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
             return
         from assistant.terminal.lists.documents_screen import DocumentsScreen
 
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.prompt.put(f"{naming(name)} {self.prompt.text}")
-                self.prompt.focus()
+        self.app.push_screen(DocumentsScreen(self.desk, words), self.ask_only)
 
-        self.app.push_screen(DocumentsScreen(self.desk, words), chosen)
+    def ask_only(self, name: str | None) -> None:
+        """Puts the name of a document into the prompt; None: of none."""
+        if name is not None:
+            self.prompt.put(f"{naming(name)} {self.prompt.text}")
+            self.prompt.focus()
 
     async def follow_title(self) -> None:
         """The session may be called otherwise by now."""

@@ -187,8 +187,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
     def action_ask(self) -> None:
         """Goes back to the prompt, with the document's name in it."""
         if (document := self._marked) is not None:
-            alike = [each for each in self._known if each.name == document.name]
-            self.dismiss(document.name if len(alike) == 1 else document.source)
+            self.dismiss(document.called_among(self._known))
 
     def action_move(self) -> None:
         """Asks for the name of a collection."""
