@@ -157,7 +157,7 @@ assistant.terminal.chat: assistant.terminal.actions assistant.terminal.compariso
     stores.claims stores.conversation stores.database stores.memory
 assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
-    assistant.terminal.why assistant.terminal.widgets stores.base
+    assistant.terminal.why assistant.terminal.widgets assistant.wiring stores.base
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text

@@ -108,6 +108,7 @@ async def test_only_what_acts_is_told_and_by_the_keys_of_the_settings(tmp_path: 
             "Sessions · a new session",
         ]
         assert rows(chat)[ARCHIVE].help == "F9 · /archive"
+        await chat.shows("F9 archive")  # in the line of keys
         await opened(chat)
         await keys_to(PrivacyScreen, "p")(chat)
         assert of_place(chat, "Privacy") == ["Privacy · forget everything of mine"]

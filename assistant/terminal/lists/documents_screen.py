@@ -35,7 +35,16 @@ _NARROW, _WIDE = 60, 100  # columns; where a document lies is told on a wide scr
 _FIGURES = 42  # columns of a row beside the name, with its frame
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
 _FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection"
-_KEYS = ("Enter read", "Esc back", "a ask it", "m move", "r read again", "x remove", "u undo", "/ find")
+_KEYS = {
+    "documents_open": "read",
+    "documents_back": "back",
+    "documents_ask": "ask it",
+    "documents_move": "move",
+    "documents_refresh": "read again",
+    "documents_remove": "remove",
+    "documents_undo": "undo",
+    "documents_filter": "find",
+}
 
 
 class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
