@@ -160,9 +160,9 @@ assistant.terminal.app: assistant.process assistant.terminal.actions assistant.t
     assistant.terminal.why assistant.terminal.widgets assistant.wiring stores.base
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
-    assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text
-    assistant.turns assistant.wiring stores.base stores.conversation stores.database stores.memory
-    stores.versions
+    assistant.terminal.engine assistant.terminal.facts assistant.terminal.input assistant.terminal.plain
+    assistant.terminal.text assistant.turns assistant.wiring stores.base stores.conversation
+    stores.database stores.memory stores.versions
 """
 
 
