@@ -128,8 +128,9 @@ assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input a
     stores.base
 assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
     assistant.wiring assistant.wiring.parts stores.base
-vouch: agents.backends agents.base agents.retrieval assistant.library assistant.settings assistant.terminal.actions
-    assistant.terminal.facts assistant.turns assistant.wiring stores.base stores.claims
+vouch: agents.backends agents.base agents.retrieval assistant.library assistant.settings
+    assistant.terminal.actions assistant.terminal.facts assistant.turns assistant.wiring stores.base
+    stores.claims
 assistant.doors: assistant.library assistant.process stores.base vouch
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
     assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
@@ -160,14 +161,14 @@ assistant.terminal.chat: assistant.terminal.actions assistant.terminal.compariso
     stores.claims stores.conversation stores.database stores.memory
 assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
-    assistant.terminal.why assistant.terminal.widgets stores.base
+    assistant.terminal.why assistant.terminal.widgets assistant.wiring stores.base
 assistant.commands.doors: assistant assistant.doors assistant.process assistant.settings
     assistant.terminal.app assistant.wiring assistant.wiring.parts stores.base vouch
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
-    assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text
-    assistant.turns assistant.wiring stores.base stores.conversation stores.database stores.memory
-    stores.versions
+    assistant.terminal.engine assistant.terminal.facts assistant.terminal.input assistant.terminal.plain
+    assistant.terminal.text assistant.turns assistant.wiring stores.base stores.conversation
+    stores.database stores.memory stores.versions
 """
 
 

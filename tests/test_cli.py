@@ -94,6 +94,7 @@ def test_without_a_terminal_the_name_alone_says_which_command_to_use(vouch: Vouc
         (["ask", "--timeout", "0", "hello"], "--timeout"),
         (["ask", "--last", "--new", "hello"], "exclude one another"),
         (["ask", "--no-learn", "--last", "hello"], "session of its own"),
+        (["ask", "--code", "--json", "hello"], "exclude one another"),
         (["ingest"], "nothing to read"),
         (["ingest", "-"], "needs a name"),
         (["feedback", "1"], "--good, --bad and --teach"),
@@ -222,6 +223,14 @@ def test_json_is_utf_8_whatever_the_locale_says(vouch: Vouch) -> None:
 
 
 # Ask --------------------------------------------------------------------------------------------
+
+
+def test_ask_prints_the_code_of_an_answer_alone(vouch: Vouch) -> None:
+    with ScriptedServer([says("Here:\n```py\n\tx\x1b = 1\n```\n")], then=says("There is none.")) as server:
+        vouch.use_server(server.base_url)
+        assert vouch.run("ask", "--code", "--no-learn", QUESTION).out == "\tx = 1\n"
+        without = vouch.run("ask", "--code", "--no-learn", QUESTION, code=1)
+    assert (without.out, "no block of code" in without.err) == ("", True)
 
 
 def test_ask_prints_the_answer_and_with_sources_where_it_stands(vouch: Vouch) -> None:

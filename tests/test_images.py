@@ -192,7 +192,9 @@ def test_an_image_is_refused_before_anything_is_kept_where_it_cannot_be_seen(
                         user, session, QUESTION, watch=lambda event: None, images=[read_image(cat)]
                     )
                 assert assistant.stores.journal.turns(user, session) == []
+        (cat.parent / "notes.md").write_text("no image")
         with asking(tmp_path) as assistant:
+            assert "no image that can be sent" in talk(assistant, f"/attach {cat.parent / 'notes.md'}")[0]
             assert "takes no images" in talk(assistant, f"/attach {cat}")[0]
         assert server.requests == []
 

@@ -165,6 +165,20 @@ async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path
             await chat.until(lambda: "no reply model" not in chat.text)
 
 
+async def test_the_menu_lists_what_the_server_has(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(100, 30)) as chat:
+        assistant = chat.app.chat.desk._known_assistant
+        with ScriptedServer(models=["large"]) as server:
+            model = ModelSettings(backend="openai", base_url=server.base_url, name="scripted", retries=0)
+            assistant.given.settings = replace(assistant.given.settings, model=model)
+            await chat.types("/model ")
+            names = ["scripted", "large", "extractive", "find"]
+            await chat.until(lambda: [choice.shown for choice in chat.app.chat.menu.choices] == names)
+            await chat.types("la")
+            await chat.presses("tab", "enter")
+            await chat.until(lambda: "large" in chat.text.splitlines()[0])
+
+
 def test_a_named_model_has_a_protocol_of_its_own(tmp_path: Path) -> None:
     with ScriptedServer(then=says(SERVER_ANSWERS)) as server, asking(tmp_path, server.base_url) as assistant:
         other = replace(assistant.given.settings.model, name="other", protocol="responses")

@@ -38,7 +38,13 @@ async def test_unsure_is_personal() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["> The mill is old.", "```\nThe mill is old.\n```", "The mill is old. " * (LONGEST_MESSAGE // 10), "  "],
+    [
+        "> The mill is old.",
+        "```\nThe mill is old.\n```",
+        "    The mill is old.\n\tThe mill is old.",
+        "The mill is old. " * (LONGEST_MESSAGE // 10),
+        "  ",
+    ],
 )
 async def test_what_is_pasted_states_nothing(message: str) -> None:
     assert await claims(message) == []

@@ -329,6 +329,10 @@ async def test_help_opens_and_quit_leaves_by_their_commands(tmp_path: Path) -> N
         await chat.sends("/help")
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.presses("escape")
+        await chat.sends("/help before LIVE")  # only what has both words
+        await chat.shows("answers by the live model and the one before")
+        assert "/undo" not in chat.text
+        await chat.presses("escape")
         await chat.sends("/quit")
         await chat.until(lambda: not chat.app.is_running)
         assert chat.app.return_value == 0

@@ -108,6 +108,7 @@ async def test_only_what_acts_is_told_and_by_the_keys_of_the_settings(tmp_path: 
             "Sessions · a new session",
         ]
         assert rows(chat)[ARCHIVE].help == "F9 · /archive"
+        await chat.shows("F9 archive")  # in the line of keys
         await opened(chat)
         await keys_to(PrivacyScreen, "p")(chat)
         assert of_place(chat, "Privacy") == ["Privacy · forget everything of mine"]
@@ -180,3 +181,16 @@ async def test_while_reading_a_row_acts_on_the_message_that_is_read(tmp_path: Pa
 
 def words_of(name: str) -> str:
     return next(key.words for keys in PLACES.values() for key in keys if key.id == name)
+
+
+async def test_sessions_and_documents_are_found_below_the_commands(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        stores = chat.app.chat.desk._known_assistant.stores
+        stores.sessions.rename(stores.journal.user_id("ann"), 1, "archive [bold]lockers[/bold]")
+        await chooses(chat, "archive", "/archive")
+        await chooses(chat, "[bold]lockers", "archive [bold]lockers[/bold]")
+        await chat.until(lambda: chat.app.chat.talk.session_id == 1)
+        await keys_to(SessionsScreen, "f5")(chat)
+        await chooses(chat, "rules.md", "rules.md")
+        await chat.until(lambda: chat.prompt == "@rules.md ")

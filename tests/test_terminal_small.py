@@ -26,7 +26,7 @@ ROWS: dict[str, tuple[Act, tuple[str, ...]]] = {
     "chat": (before(), ("Enter send", "Esc read", "F1 help")),
     "reading": (before("escape"), ("j next", "k previous", "Esc back")),
     "rating": (before("ctrl+g"), ("+", "-", "t", "w", "u", "Esc")),
-    "why": (before("f2"), (">[1]", "Enter open", "+ -", "x remove", "Esc back")),
+    "why": (before("f2"), (">[1]", "Enter open", "+  -", "x remove", "Esc back")),
     "memory": (remembered, (">", "Enter open", "x forget", "u undo", "Esc back")),
     "training": (before("f4"), ("s start", "Space pause", "Esc back")),
     "sessions": (before("f5"), (">*", "Enter open", "x delete", "u undo", "Esc back")),

@@ -123,6 +123,12 @@ def test_blocks_are_laid_out_as_lines() -> None:
     assert plain("a\n\n---\n\n<b>c</b>", 5) == ["a", "", "─────", "", "<b>c<", "/b>"]
 
 
+def test_formulas_stay_as_latex() -> None:
+    assert plain(r"With \(a\,b\) and \[x_1\;\]: \*not slanted\* \(", 60) == [
+        r"With \(a\,b\) and \[x_1\;\]: *not slanted* ("
+    ]
+
+
 def test_a_long_line_of_code_is_folded_and_nothing_of_it_hidden() -> None:
     assert (
         "".join(line.strip() for line in plain("```\n" + "abcdefghij" * 3 + "\n```", 12)) == "abcdefghij" * 3

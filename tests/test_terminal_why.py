@@ -12,11 +12,13 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.engine.engine import SessionChoice
+from assistant.terminal.facts.answer_lines import with_cited
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.why.passage_page import PassagePage
 from assistant.terminal.why.why_view import WhyScreen, WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
-from stores.database.tables import Feedback, Judgement
+from stores.conversation.journal import FoundPassage
+from stores.database.tables import Feedback, Judgement, Turn
 
 NOTE = "The reading room has a new wing."
 
@@ -48,6 +50,17 @@ async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) ->
         await chat.presses("escape")
         await chat.sends("/why 3")
         await chat.shows("Route      statement")
+
+
+def test_what_the_answer_cites_is_told_however_far_behind_it_was_found() -> None:
+    found = [
+        FoundPassage(
+            version_id=n, found_rank=n, dense=0, lexical=0, lift=0, score=0, final_rank=n, citation=citation
+        )
+        for n, citation in [(1, 1), (2, None), (3, 2)]
+    ]
+    turn = Turn(message="When?", details={"cited": [2]})
+    assert [each.version_id for each in with_cited(found, turn, most=1)] == [1, 3]
 
 
 async def test_a_passage_tells_which_rounds_saw_it_and_how_it_was_marked(tmp_path: Path) -> None:

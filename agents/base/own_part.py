@@ -54,7 +54,9 @@ def _plain(cluster: str) -> str:
     )
 
 
-_QUOTED = re.compile(r"(```|~~~)(?s:.*?)(?:\1|\Z)|^[ \t]*[>|].*$|<!--(?s:.*?)(?:-->|\Z)", re.MULTILINE)
+_QUOTED = re.compile(  # by four blanks or a tab Markdown tells code
+    r"(```|~~~)(?s:.*?)(?:\1|\Z)|^(?:[ \t]*[>|]| {4}|\t).*$|<!--(?s:.*?)(?:-->|\Z)", re.MULTILINE
+)
 _TAG = re.compile(
     r"</?[a-z][\w:-]{0,40}(?:\s[^<>]{0,300})?/?>|<\|[^|<>\n]{0,60}\|>|<</?\w{1,20}>>"
     r"|\[/?(?:inst|sys|system|assistant|user|memory|tool)\]",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--sources", is_flag=True, help="List the sources behind the answer, as a terminal always shows."
 )
+@click.option("--code", is_flag=True, help="Print the answer's first block of code, and nothing else.")
 @common_options
 @click.pass_context
 def command(
@@ -51,6 +52,7 @@ def command(
     new: bool,
     no_learn: bool,
     sources: bool,
+    code: bool,
 ) -> int:
     """Ask one question. Text on standard input is placed before it, as material to answer from.
 
@@ -60,15 +62,18 @@ def command(
       vouch ask --in handbook.pdf "How long is the notice period?"
       vouch ask --attach receipt.png "What did the tea cost?"
       git log -20 | vouch ask "Which commit touched the parser?"
+      vouch ask --code "Write a shell script that ..." > script.sh
       vouch ask --json "When does the reading room open?" | jq -r .answer
     """
     call = Invocation(ctx)
-    code = answered(call.arguments, call.settings.answer.warm_minutes)
-    if code is not None:
-        return code
+    exit_code = answered(call.arguments, call.settings.answer.warm_minutes)
+    if exit_code is not None:
+        return exit_code
     call.use_model(model)
     if sum((session_id is not None, last, new)) > 1:
         raise WrongUsage("--session, --last and --new exclude one another")
+    if code and call.as_json:
+        raise WrongUsage("--code and --json exclude one another")
     if no_learn and (last or session_id is not None):
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
@@ -86,6 +91,7 @@ def command(
     from agents.backends.extractive import is_sure, is_told
     from assistant.terminal.actions.undoing import in_shell
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line, unreachable_line
+    from assistant.terminal.input.clipboard import code_blocks
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.documents_named import naming
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
@@ -93,6 +99,7 @@ def command(
 
     images = [read_image(Path(path)) for path in attached]
     write_out = printer()
+    is_written = not (call.as_json or code)  # as it comes
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.stores.journal.user_id(call.user)
         assistant.catch_up()
@@ -121,9 +128,9 @@ def command(
         accepted: list[Accepted] = []
 
         def watch(event: Event) -> None:
-            if isinstance(event, Wrote) and not call.as_json:
+            if isinstance(event, Wrote) and is_written:
                 write_out(event.text)
-            elif isinstance(event, Thinks) and event.is_all and not call.as_json:
+            elif isinstance(event, Thinks) and event.is_all and is_written:
                 write_out(WAS_THOUGHT)
             elif isinstance(event, Chosen):
                 chosen.append(event)
@@ -141,6 +148,7 @@ def command(
             images=images,
             timeout_seconds=call.timeout_seconds,
         )
+        blocks = code_blocks(finished.answer) if code else []
         if call.as_json:
             cited = {source.number for source in finished.cited}
             used = finished.sources
@@ -185,19 +193,23 @@ def command(
                 }
             )
         else:
-            if finished.answer:
+            if blocks:
+                sys.stdout.write(f"{blocks[0]}\n")
+            elif finished.answer and not code:
                 write_out("\n")
             for line in below_answer(finished.cut, finished.sent_of):
                 call.tell(line)
             if finished.command:
                 call.tell(f"In a shell: {in_shell(finished.command)}")
-            if sources or (sys.stdout.isatty() and not call.is_quiet):
+            if sources or (sys.stdout.isatty() and not call.is_quiet and not code):
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if not no_learn:
             _remember(call, assistant, user_id)
         if finished.error is not None:
             raise finished.error
-    return 0 if is_told(finished.answer) else 1
+    if code and not blocks:
+        call.tell("The answer holds no block of code. Without --code it is printed whole.")
+    return 0 if (blocks if code else is_told(finished.answer)) else 1
 
 
 def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:

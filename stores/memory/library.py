@@ -7,7 +7,7 @@ together under a name: the files of a folder that was ingested, or what its user
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,10 @@ class KnownDocument:
     added_at: datetime  # when its content was read last
     file_state: str | None = None  # as in `DocumentVersion`; None also where its file is not known
     collection: str = ""  # that it stands in; empty: in none
+
+    def called_among(self, known: Iterable[KnownDocument]) -> str:
+        """Its name, or its path where another one of these has the same name."""
+        return self.name if [each.name for each in known].count(self.name) == 1 else self.source
 
     @property
     def file(self) -> Path:

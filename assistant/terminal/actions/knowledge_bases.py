@@ -36,7 +36,11 @@ def _told(assistant: Assistant, user_id: int, session_id: int) -> Iterator[str]:
         yield f"{error.message}."
     if base is None:
         names = ", ".join(one_line(known.name) for known in assistant.stores.knowledge_bases.all(user_id))
-        yield f"There are: {names}. /kb NAME takes one." if names else "There is none: vouch kb add NAME FILE"
+        yield (
+            f"There are: {names}. /kb NAME takes one."
+            if names
+            else "There is no knowledge base yet: vouch kb add NAME FILE makes one."
+        )
         return
     turns = assistant.stores.journal.turns(user_id, session_id, limit=_TURNS)
     state = assistant.turns.knowledge_talk.state_of(base, turns)

@@ -65,6 +65,12 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
     yield f"From now on {one_line(chosen.name)}, {chosen.told}, answers in this chat. The settings stay."
 
 
+def told_models(assistant: Assistant) -> dict[str, str]:
+    """What can be chosen, by name, with what is told of each. Asks the server; not for an event loop."""
+    choices = _choices(assistant, assistant.given.settings.model)
+    return {choice.name: choice.told for choice in choices if choice.name.isprintable()}
+
+
 def find_model(assistant: Assistant, wanted: str, *, menu: Callable[[], str | None] | None) -> Iterator[str]:
     """Looks for servers on this machine, tries a model of one, and has it answer from now on.
 

@@ -1,18 +1,21 @@
 """The command palette: what can be done on the screen that is open, then every action and command.
 
 A row has the words of the table of keys, and its key and slash command as they are in force. It is found
-by its words and by the name of that command.
+by its words and by the name of that command. Words also find sessions and documents, below the commands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.command import DiscoveryHit, Hit, Hits
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
@@ -21,7 +24,14 @@ from assistant.terminal.app.everywhere import Everywhere
 from assistant.terminal.input.commands import NAMED, OF_SCREEN
 from assistant.terminal.input.keys import APP, CHAT, PLACES, PROMPT, READING, Key, shown
 from assistant.terminal.widgets.work import GivesWay, Host
+from stores.base.one_line import one_line
 
+if TYPE_CHECKING:
+    from assistant.wiring.assistant import Assistant
+
+_PLACEHOLDER = "Actions, commands, sessions, documents"
+_SESSIONS = 500  # those spoken in last
+_BELOW_COMMANDS = 0.1  # of the score by which an action would be found
 _LEFT_OUT = ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop")
 _MOVES = frozenset(  # from row to row, to another list, back: what only a key is for
     "mark next previous first last find_again list words scope shelf write back leave help".split()
@@ -47,11 +57,70 @@ class InOrder(SystemCommandsProvider):
                 yield Hit(score, shown_name, run, text=name, help=about)
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A session or a document."""
+
+    name: str
+    told: str
+    take: Callable[[], None]  # in the chat
+
+
+class Kept(Provider):
+    """Sessions, which are opened, and documents, whose names go into the prompt: only they are asked then."""
+
+    _kept: Sequence[_Kept] = ()
+
+    @property
+    def _palette(self) -> Palette:
+        return cast("Palette", self.app)
+
+    async def startup(self) -> None:
+        if self._palette.chat.is_ready:
+            self._kept = await self._palette.chat.desk.look(self._look)
+
+    def _look(self, assistant: Assistant, user_id: int) -> list[_Kept]:
+        chat, stores = self._palette.chat, assistant.stores
+        documents = stores.library.all(user_id)
+        return [
+            *(
+                _Kept(line.title, f"session {line.session_id}", partial(chat.switch_session, line.session_id))
+                for line in stores.sessions.lines(user_id, limit=_SESSIONS)
+                if not line.is_private
+            ),
+            *(
+                _Kept(
+                    each.name,
+                    f"document · {each.source}",
+                    partial(chat.ask_only, each.called_among(documents)),
+                )
+                for each in documents
+            ),
+        ]
+
+    async def search(self, query: str) -> Hits:
+        """Those with all words in their names. Their names are no markup, whoever wrote them."""
+        matcher, words = self.matcher(query), query.casefold().split()
+        for kept in self._kept:
+            if all(word in kept.name.casefold() for word in words):
+                name, told = one_line(kept.name), _escaped(one_line(kept.told))
+                score = matcher.match(name) * _BELOW_COMMANDS
+                yield Hit(score, Content(name), partial(self._take, kept), text=name, help=told)
+
+    def _take(self, kept: _Kept) -> None:
+        self._palette.call_later(self._palette.does_with_chat, kept.take)
+
+
 class Palette(Everywhere):
     """The program, each of whose actions is found by its name."""
 
-    COMMANDS = {InOrder}  # noqa: RUF012
+    COMMANDS = {InOrder, Kept}  # noqa: RUF012
     changed_keys: dict[str, str]
+
+    def action_command_palette(self) -> None:
+        """Opens it, and says what it finds."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder=_PLACEHOLDER, id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
         """Every action and command, with its key; those of the screen that is open first."""
@@ -115,6 +184,11 @@ class Palette(Everywhere):
             self.open_help()
         elif await self.goes_back_to(self.chat):
             await self.does_in_chat(action)
+
+    async def does_with_chat(self, take: Callable[[], None]) -> None:
+        """Goes back to the chat, and does it there; not where something comes first."""
+        if await self.goes_back_to(self.chat):
+            take()
 
     async def _begin_command(self, name: str) -> None:
         """A command that takes something is put into the prompt, the others are run."""

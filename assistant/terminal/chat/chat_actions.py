@@ -40,11 +40,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
 
     # Screens
 
-    def action_help(self) -> None:
+    def action_help(self, words: str = "") -> None:
         from assistant.terminal.widgets.screen_help import open_help
 
         place = "Why this answer" if self.query_one("#why").has_focus_within else ""
-        open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
+        open_help(self, self.desk, "Reading" if self.conversation.has_focus else place, words)
 
     def action_sessions(self, words: str = "") -> None:
         if not self.is_ready:
@@ -63,12 +63,13 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
             return
         from assistant.terminal.lists.documents_screen import DocumentsScreen
 
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.prompt.put(f"{naming(name)} {self.prompt.text}")
-                self.prompt.focus()
+        self.app.push_screen(DocumentsScreen(self.desk, words), self.ask_only)
 
-        self.app.push_screen(DocumentsScreen(self.desk, words), chosen)
+    def ask_only(self, name: str | None) -> None:
+        """Puts the name of a document into the prompt; None: of none."""
+        if name is not None:
+            self.prompt.put(f"{naming(name)} {self.prompt.text}")
+            self.prompt.focus()
 
     async def follow_title(self) -> None:
         """The session may be called otherwise by now."""
@@ -245,7 +246,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping, Com
             "/docs": self.action_documents,
             "/edit": lambda _: self.action_editor(),
             "/find": self.find,
-            "/help": lambda _: self.action_help(),
+            "/help": self.action_help,
             "/learned": self._learned,
             "/log": lambda _: self.action_log(),
             "/memory": self.action_memory,

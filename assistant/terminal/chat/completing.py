@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import OptionList, TextArea
 
+from assistant.terminal.actions.model_choice import told_models
 from assistant.terminal.chat.surroundings import Surroundings
 from assistant.terminal.conversation.prompt import Prompt
 from assistant.terminal.input.commands import FIND, NAMED, OF_BOTH, OF_SCREEN
@@ -28,6 +29,8 @@ _ABOUT_FROM = 3  # letters, from which on words of what a command does are looke
 
 class Completing(Surroundings):
     """The menu of the prompt."""
+
+    _models: Mapping[str, str] = {}  # that `/model` chooses among, as last asked
 
     @property
     def menu(self) -> PromptMenu:
@@ -107,8 +110,16 @@ class Completing(Surroundings):
             case "/system":
                 return await self.desk.look(_personas)
             case "/model":
-                return await self.desk.look(_named_models)
+                return await self._named_models(afresh=not argument)
         return {}
+
+    async def _named_models(self, *, afresh: bool) -> Mapping[str, str]:
+        """As `/model` lists them. afresh: the server is asked once more, beside what is looked up."""
+        if afresh or not self._models:
+            assistant = await self.desk.look(lambda assistant, _: assistant)
+            told = await asyncio.to_thread(told_models, assistant)
+            self._models = told | {FIND: "model servers on this machine"}
+        return self._models
 
 
 def _is_completed(typed: str) -> bool:
@@ -166,10 +177,6 @@ def _titles(assistant: Assistant, user_id: int) -> dict[str, str]:
 def _bases(assistant: Assistant, user_id: int) -> dict[str, str]:
     bases = assistant.stores.knowledge_bases.all(user_id)
     return {base.name: f"{base.entities:,} entities" for base in bases}
-
-
-def _named_models(assistant: Assistant, _: int) -> dict[str, str]:
-    return {**dict.fromkeys(assistant.given.settings.models, ""), FIND: "model servers on this machine"}
 
 
 def _personas(assistant: Assistant, _: int) -> dict[str, str]:

@@ -138,9 +138,9 @@ class MessageView(BlankBox):
         self.update()
 
     def _below(self) -> str:
-        lines = [f"[{source.number}] {source.words}" for source in self.message.sources]
-        return "\n".join([self.message.note, *lines] if self.message.note else lines)
+        sources = (f"[{source.number}] {source.words}" for source in self.message.sources)
+        return "\n".join(filter(None, (self.message.failure, self.message.note, *sources)))
 
     def _show_below(self) -> None:
         for below in self.query(".sources"):
-            below.display = bool(self.message.sources or self.message.note)
+            below.display = bool(self._below())

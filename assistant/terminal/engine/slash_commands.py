@@ -30,7 +30,7 @@ from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
-from assistant.terminal.input.commands import OF_BOTH
+from assistant.terminal.input.commands import OF_BOTH, with_words
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import local
@@ -105,9 +105,9 @@ class SlashCommands:
             return sentence
         raise WrongUsage(sentence)
 
-    def _help(self, _rest: str) -> Iterator[str]:
-        for name, about in self.commands.items():
-            yield f"{name:<10} {about}"
+    def _help(self, words: str) -> Iterator[str]:
+        lines = with_words([f"{name:<10} {about}" for name, about in self.commands.items()], words)
+        yield from lines or [f"No command tells of “{one_line(words)}”. /help lists all."]
 
     def _remember(self, text: str) -> Iterator[str]:
         if not text:
@@ -327,8 +327,9 @@ class SlashCommands:
         if path == "off":
             self.attached.clear()
         elif path:
+            image = read_image(Path(path))
             self._assistant.turns.host.check_images()
-            self.attached.append(read_image(Path(path)))
+            self.attached.append(image)
         names = ", ".join(one_line(Path(image.path).name) for image in self.attached)
         yield (
             f"With your next message goes {names}. /attach off takes it back."

@@ -133,7 +133,7 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if invented := invented_line(turn.details.get("invented_citations", [])):
         yield invented
     cited = turn.details.get("cited", [])
-    for entry in found[:_SHOWN]:
+    for entry in with_cited(found, turn, _SHOWN):
         if entry.version_id not in passages:
             continue
         passage, _ = passages[entry.version_id]
@@ -154,6 +154,12 @@ def told_of(turn: Turn, found: Sequence[FoundPassage]) -> list[FoundPassage]:
     cited = turn.details.get("cited", [])
     from_before = [each for each in found if not each.found_rank and each.citation in cited]
     return [*from_before, *(each for each in found if each.found_rank)]
+
+
+def with_cited(told: Sequence[FoundPassage], turn: Turn, most: int) -> list[FoundPassage]:
+    """The first so many of what is told of, and what the answer cites beyond them."""
+    cited = turn.details.get("cited", [])
+    return [each for place, each in enumerate(told) if place < most or each.citation in cited]
 
 
 def moved_line(turn: Turn, version_id: int) -> str:

@@ -71,7 +71,7 @@ class Message:
             return "writing · Esc stops"
         ended = {
             "stopped": "stopped",
-            "failed": f"failed: {self.failure}" if self.failure else "failed",
+            "failed": "failed",
             "unanswered": "no answer: the program ended first",
         }.get(self.state, "")
         unsure = "not sure" if self.is_unsure else ""

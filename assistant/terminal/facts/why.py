@@ -85,12 +85,13 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         over_line,
         told_of,
         trained_line,
+        with_cited,
         writer_of,
     )
 
     turn = assistant.stores.journal.turn(user_id, turn_id)
     found = told_of(turn, assistant.stores.journal.found_in(user_id, turn_id))
-    shown = found[:_SHOWN]
+    shown = with_cited(found, turn, _SHOWN)
     passages = assistant.stores.catalogue.passages_of(user_id, [each.version_id for each in shown])
     judged = assistant.stores.journal.judged_in(user_id, turn_id)
     rows = [
@@ -98,7 +99,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         for each in shown
         if each.version_id in passages
     ]
-    rest = found[_SHOWN:]
+    rest = [each for each in found if each not in shown]
     return WhyFacts(
         turn_id=turn_id,
         message=one_line(turn.message),

@@ -8,6 +8,7 @@ imported here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,7 +38,7 @@ class Command:
 
 FIND = "find"  # behind /model: looks for servers on this machine
 COMMANDS = (
-    Command("/help", "", "the commands"),
+    Command("/help", "[WORDS]", "keys and commands, or those with these words"),
     Command("/remember", "TEXT", "keep a note in your own memory"),
     Command(
         "/forget", "ID or WORDS", "forget a passage for good, --yes without being asked; words find its ID"
@@ -132,3 +133,9 @@ def told_of(*by: CarriedOutBy) -> dict[str, str]:
 OF_BOTH = told_of("both")
 IN_PLAIN = told_of("both", "plain")
 OF_SCREEN = told_of("plain", "screen")  # those that the screen does itself, also before it is ready
+
+
+def with_words(lines: Iterable[str], words: str) -> list[str]:
+    """Those lines of help that have all of these words; all lines where none is given."""
+    wanted = words.casefold().split()
+    return [line for line in lines if all(word in line.casefold() for word in wanted)]

@@ -246,9 +246,17 @@ _NAMES = {
 }
 
 
+_BY_ID = {key.id: key for keys in PLACES.values() for key in keys}
+
+
 def key_ids() -> frozenset[str]:
     """By what each key is named in [terminal.keys]."""
-    return frozenset(key.id for keys in PLACES.values() for key in keys)
+    return frozenset(_BY_ID)
+
+
+def first_of(name: str, changed: Mapping[str, str]) -> str:
+    """What is pressed for the key with this id, the first where there are several. changed: keys by id."""
+    return shown(changed.get(name, _BY_ID[name].keys).split(",")[0])
 
 
 def nearest_id(name: str) -> str:

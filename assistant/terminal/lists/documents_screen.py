@@ -35,7 +35,16 @@ _NARROW, _WIDE = 60, 100  # columns; where a document lies is told on a wide scr
 _FIGURES = 42  # columns of a row beside the name, with its frame
 _NONE = "Nothing was read yet: /ingest and a path reads a file or a folder."
 _FILTER, _MOVE = "Words of a name, a folder or a collection", "Name of the collection"
-_KEYS = ("Enter read", "Esc back", "a ask it", "m move", "r read again", "x remove", "u undo", "/ find")
+_KEYS = {
+    "documents_open": "read",
+    "documents_back": "back",
+    "documents_ask": "ask it",
+    "documents_move": "move",
+    "documents_refresh": "read again",
+    "documents_remove": "remove",
+    "documents_undo": "undo",
+    "documents_filter": "find",
+}
 
 
 class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
@@ -187,8 +196,7 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
     def action_ask(self) -> None:
         """Goes back to the prompt, with the document's name in it."""
         if (document := self._marked) is not None:
-            alike = [each for each in self._known if each.name == document.name]
-            self.dismiss(document.name if len(alike) == 1 else document.source)
+            self.dismiss(document.called_among(self._known))
 
     def action_move(self) -> None:
         """Asks for the name of a collection."""

@@ -30,17 +30,17 @@ _PAGE = 200  # rows; more when the mark reaches the last one
 _MOST = 50_000
 _NARROW = 60
 _ASKED_TOLD = "each is one question of `vouch ask`; go on with one, and it is listed as open"
-_KEYS = (
-    "Enter open",
-    "Esc back",
-    "x delete",
-    "u undo",
-    "/ find",
-    "z archive",
-    "e title",
-    "Tab shelf",
-    "n new",
-)
+_KEYS = {
+    "sessions_open": "open",
+    "sessions_back": "back",
+    "sessions_delete": "delete",
+    "sessions_undo": "undo",
+    "sessions_filter": "find",
+    "sessions_archive": "archive",
+    "sessions_rename": "title",
+    "sessions_scope": "shelf",
+    "sessions_new": "new",
+}
 
 
 class SessionsScreen(Telling, GivesWay, Screen[int | None]):

@@ -14,7 +14,7 @@ from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import Detail, box, detail
 from assistant.terminal.facts.memory_page import SCOPES, Found, MemoryRow, Page, Wanted, found, page
 from assistant.terminal.input.bindings import bindings
-from assistant.terminal.input.keys import MEMORY, shown
+from assistant.terminal.input.keys import MEMORY, first_of
 from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.memory.memory_actions import MemoryActions
 from assistant.terminal.memory.memory_list import MemoryList, column_line
@@ -288,8 +288,7 @@ class MemoryScreen(MemoryActions, Screen[None]):
         self.query_one("#memory-told", Static).update(one_line(sentence))
 
     def _show_keys(self) -> None:
-        changed = host(self).changed_keys
-        keys = {key.id: shown(changed.get(key.id, key.keys).split(",")[0]) for key in MEMORY}
+        keys = {name: first_of(name, host(self).changed_keys) for name in (*_KEYS, "memory_back")}
         back = f"  {keys['memory_back']} back"
         line = ""
         first = _KEYS_FIRST if self.app.size.width < _NARROW else ()

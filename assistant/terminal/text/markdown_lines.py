@@ -16,6 +16,7 @@ from textual.content import Content, Span
 from textual.style import Style
 
 if TYPE_CHECKING:
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from textual.highlight import HighlightTheme
 
@@ -48,7 +49,20 @@ def settled_length(text: str) -> int:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("gfm-like")
+    parser = MarkdownIt("gfm-like")
+    parser.inline.ruler.before("escape", "formula", _formula)
+    return parser
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    r"""A rule of the parser: \( … \) and \[ … \] stay as LaTeX, with the backslashes that Markdown drops."""
+    closing = {r"\(": r"\)", r"\[": r"\]"}.get(state.src[state.pos : state.pos + 2])
+    if closing is None or (end := state.src.find(closing, state.pos + 2)) < 0:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = state.src[state.pos : end + 2]
+    state.pos = end + 2
+    return True
 
 
 class _Layout:

@@ -23,7 +23,7 @@ def as_markdown(reply: str, *, is_quoted: bool = False) -> str:
     is_quoted: it holds the words of passages as they stand, so that "214. You said" begins no list.
     """
     if is_quoted:
-        return _MARKS.sub(r"\\\1", printable(reply))
+        return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", printable(reply))
     return printable(reply)
 
 

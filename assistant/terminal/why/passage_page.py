@@ -18,8 +18,21 @@ if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
     from assistant.terminal.engine.engine import Desk
 
-_KEYS = ("Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare", "Up Down scroll")
-_FEW_KEYS = "+  -  x remove  u undo  Esc back"
+KEYS = {
+    "why_back": "back",
+    "why_helped": "helped",
+    "why_not_helped": "did not",
+    "why_remove": "remove",
+    "why_undo": "undo",
+    "why_compare": "compare",
+}
+_FEW_KEYS = {
+    "why_helped": "",
+    "why_not_helped": "",
+    "why_remove": "remove",
+    "why_undo": "undo",
+    "why_back": "back",
+}
 
 
 class PassagePage(PageScreen, PassageActions):
@@ -74,4 +87,4 @@ class PassagePage(PageScreen, PassageActions):
 
     def keys(self) -> Widget:
         """Those that act on the passage."""
-        return FittingKeys(_KEYS, few=_FEW_KEYS)
+        return FittingKeys(KEYS, few=_FEW_KEYS)

@@ -16,7 +16,7 @@ from assistant.terminal.facts.why import FoundRow, WhyFacts, passage_page, why_f
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
 from assistant.terminal.why.passage_actions import PassageActions
-from assistant.terminal.why.passage_page import PassagePage
+from assistant.terminal.why.passage_page import KEYS, PassagePage
 from assistant.terminal.widgets.key_line import FittingKeys
 from assistant.terminal.widgets.marked_list import MARK, MarkedList
 from assistant.terminal.widgets.work import Telling
@@ -36,8 +36,14 @@ _LOW = 14  # rows
 _ROW_COLUMNS = 66  # within the frame, from which a passage takes one row
 _FRAME = 4  # columns: border and padding
 _LOW_COLUMNS = 36  # of the message on a low screen, which may be a narrow one
-_KEYS = ("Enter open", "Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare")
-_FEW_KEYS = "Enter open  + -  x remove  Esc back"
+_KEYS = {"why_open": "open", **KEYS}
+_FEW_KEYS = {
+    "why_open": "open",
+    "why_helped": "",
+    "why_not_helped": "",
+    "why_remove": "remove",
+    "why_back": "back",
+}
 _STEPS = {
     "augment": "route",
     "retrieve": "search",

@@ -8,7 +8,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from assistant.terminal.input.keys import APP, CHAT, PROMPT, READING, shown
+from assistant.terminal.input.keys import first_of, key_ids
+from assistant.terminal.widgets.work import host
 
 _SHORT = {  # what there is room for, in the order in which it is told
     "send": "send",
@@ -48,16 +49,17 @@ def keys_that_fit(keys: Sequence[str], width: int) -> str:
 
 
 class FittingKeys(Widget):
-    """The keys of a screen, as many as there is room for at its present width."""
+    """The keys of a screen as they are in force, as many as there is room for at its present width."""
 
-    def __init__(self, keys: Sequence[str], *, few: str = "") -> None:
-        """few: in their place where there is little room; empty: as many as fit."""
+    def __init__(self, words: Mapping[str, str], *, few: Mapping[str, str] | None = None) -> None:
+        """words: what each does, by its id; the first ones matter most. few: those of a narrow screen."""
         super().__init__(classes="keys")
-        self._all, self._few = keys, few
+        self._words, self._few = words, few or words
 
     def render(self) -> Content:
-        width = self.app.size.width
-        return Content(self._few if self._few and width < _NARROW else keys_that_fit(self._all, width))
+        width, changed = self.app.size.width, host(self).changed_keys
+        words = self._few if width < _NARROW else self._words
+        return Content(keys_that_fit([f"{first_of(id, changed)} {words[id]}".strip() for id in words], width))
 
 
 class KeyLine(Widget):
@@ -69,8 +71,7 @@ class KeyLine(Widget):
     def __init__(self, changed: Mapping[str, str], *, id: str | None = None) -> None:
         """changed: keys that differ from the table, by id."""
         super().__init__(id=id)
-        keys = (*PROMPT, *CHAT, *APP, *READING)
-        self._keys = {key.id: shown(changed.get(key.id, key.keys).split(",")[0]) for key in keys}
+        self._keys = {name: first_of(name, changed) for name in key_ids()}
         self._told = ""
 
     @property

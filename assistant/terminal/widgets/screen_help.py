@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from assistant.terminal.input.commands import OF_SCREEN
+from assistant.terminal.input.commands import OF_SCREEN, with_words
 from assistant.terminal.input.keys import FIXED, PLACES, shown
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.work import Working, host
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.engine.engine import Desk
 
 
-def help_text(changed: Mapping[str, str], commands: Mapping[str, str], *, width: int, first: str = "") -> str:
+def help_text(
+    changed: Mapping[str, str],
+    commands: Mapping[str, str],
+    *,
+    width: int,
+    first: str = "",
+    words: str = "",
+) -> str:
     """Lines of `width` characters at most.
 
     changed: keys that differ from the table, by id. commands: those of plain mode. first: the place
-    whose keys are told first.
+    whose keys are told first. words: only lines with all of these.
     """
-    lines = _lines(changed, commands, first)
+    lines = with_words(_lines(changed, commands, first), words)
     return "\n".join(fill(line, max(30, width), subsequent_indent=" " * 6) for line in lines)
 
 
@@ -49,12 +57,13 @@ class HelpPage(PageScreen):
     """The page; the key that opened it closes it."""
 
 
-def open_help(widget: Widget, desk: Desk, place: str) -> None:
-    """Opens it. place: whose keys are told first; empty: those of the chat."""
+def open_help(widget: Widget, desk: Desk, place: str, words: str = "") -> None:
+    """Opens it. place: whose keys are told first; empty: those of the chat. words: see `help_text`."""
 
     width = widget.app.size.width - 6  # border, padding and scroll bar
-    text = help_text(host(widget).changed_keys, desk.slash_commands, width=width, first=place)
-    widget.app.push_screen(HelpPage("Help", text))
+    text = help_text(host(widget).changed_keys, desk.slash_commands, width=width, first=place, words=words)
+    title = f"Help · {one_line(words)}" if words else "Help"
+    widget.app.push_screen(HelpPage(title, text or "No key or command has these words. /help tells of all."))
 
 
 class HasHelp(Working):
