@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation
+from assistant.invocation import Invocation, Words
 from stores.base.errors import WrongUsage
 from stores.base.one_line import json_line
 
@@ -36,19 +36,27 @@ def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
 @click.command("import")
 @click.argument("file", metavar="FILE")
 @click.option("--shared", is_flag=True, help="What the file calls shared becomes shared here.")
+@click.option("--lines", is_flag=True, help="It is plain text: each line is a memory.")
+@click.option("--of", type=Words(), metavar="NAME", help="Of another program's file: whose memories.")
 @common_options
 @click.pass_context
-def import_(ctx: click.Context, file: str, shared: bool) -> int:
-    """Read exported JSON lines into your own memory; what is known already is passed over.
+def import_(ctx: click.Context, file: str, shared: bool, lines: bool, of: str | None) -> int:
+    """Read a memory into your own; what is known already is passed over.
 
-    With - they are read from standard input. With --shared, as with ingest --shared, the shared passages
-    of the file become shared, for every user.
+    FILE holds exported JSON lines, or what another program wrote out: the results of mem0's get_all, the
+    items of a LangGraph store, the memories.json of Claude's export, or with --lines a list that was copied
+    from a chat window. With - it is read from standard input. With --shared, as with ingest --shared, the shared
+    passages of the file become shared, for every user.
     """
     from stores.exchange.memory_lines import read_memory
+    from stores.exchange.others_memories import converted, each_line
 
     call = Invocation(ctx)
     name = "standard input" if file == "-" else file
-    memory = read_memory(_lines_of(file, name), name)
+    content = _content_of(file, name)
+    others = None if lines else converted(content, name, of=of)
+    told = each_line(content) if lines else others or content.split("\n")
+    memory = read_memory(told, name)
     with call.assistant() as assistant:
         user_id = assistant.stores.journal.user_id(call.user)
         imported = assistant.stores.memory_import.take_in(user_id, memory, shared=shared)
@@ -62,14 +70,14 @@ def import_(ctx: click.Context, file: str, shared: bool) -> int:
     return 0
 
 
-def _lines_of(file: str, name: str) -> list[str]:
+def _content_of(file: str, name: str) -> str:
     """name: the file, as a person is told of it."""
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise WrongUsage(f"{name} cannot be read: {error.strerror}") from error
     try:
-        return content.decode("utf-8-sig").split("\n")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise WrongUsage(f"{name} line {line}: it is not UTF-8 text", hint="Nothing was imported.") from None
