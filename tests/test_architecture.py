@@ -18,7 +18,7 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 19628,  # 250 more: keys by which programs ask; conversations that they send again; memories of other programs
+    "stores": 19628,  # 250 more: keys of programs; conversations sent again; other programs' memories
     "agents": 17610,  # 1,270 more: lists and days; what a message wants of a table
     "assistant": 47224,  # 1,330 more: the memory as tools of an agent, and by OpenAI's protocol; the palette
     "vouch": 770,  # 160 more: several users of one process, conversations

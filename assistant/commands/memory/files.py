@@ -45,8 +45,8 @@ def import_(ctx: click.Context, file: str, shared: bool, lines: bool, of: str | 
 
     FILE holds exported JSON lines, or what another program wrote out: the results of mem0's get_all, the
     items of a LangGraph store, the memories.json of Claude's export, or with --lines a list that was copied
-    from a chat window. With - it is read from standard input. With --shared, as with ingest --shared, the shared
-    passages of the file become shared, for every user.
+    from a chat window. With - it is read from standard input. With --shared, as with ingest --shared, the
+    shared passages of the file become shared, for every user.
     """
     from stores.exchange.memory_lines import read_memory
     from stores.exchange.others_memories import converted, each_line
