@@ -147,7 +147,7 @@ async def first_day(folder: Path, out: Path) -> None:
         await walk.shows("judged")
         await walk.draws("3-why")
         await walk.presses("f2")
-        await walk.says("My locker number is 214, and I prefer short answers.")
+        await walk.says("My locker number is 214. I prefer short answers.")
         await walk.shows("Learned")
         await walk.draws("4-learned")
         await walk.says("What is my locker number?")
