@@ -14,7 +14,8 @@ from agents.answering.memory_orders import CORRECT, FORGET, NOTHING_MEANT, UNDO,
 from agents.base.chat_interfaces import CitingText, Source
 from agents.base.citations import Citations
 from agents.base.claim_interfaces import Said
-from agents.memory.reader_summarizer import ReaderSummarizer
+from agents.base.interfaces import Sorting
+from agents.memory.reader_summarizer import ReaderSummarizer, _claim
 from assistant.terminal.actions.undoing import in_shell
 from stores.base.passages import SHARED
 
@@ -93,6 +94,16 @@ def test_orders_and_what_is_not_so_become_no_fact(said: str, kept: int) -> None:
     reader = FixedReader(sorting={said: PERSONAL})
     found = asyncio.run(ReaderSummarizer(reader, HEADS).summarize(Said(said)))
     assert len(found) == kept
+
+
+@pytest.mark.parametrize(("personal", "irreal", "kept"), [(0.96, 0.55, 1), (0.96, 0.65, 0), (0.9, 0.55, 0)])
+def test_what_the_reader_is_sure_of_is_not_so_only_where_the_heads_are_too(
+    personal: float, irreal: float, kept: int
+) -> None:
+    said, [heads] = "I live in Vienna.", HEADS.signs(["I nearly moved to Prague."])
+    signs = replace(heads, labels={"irreal": irreal, "self": 1 - irreal})
+    claim = _claim(said, Sorting(asks=0, world=0, personal=personal, nothing=1 - personal), signs)
+    assert (claim is not None) == kept
 
 
 def test_a_reply_offers_its_first_command_and_a_chat_model_none() -> None:

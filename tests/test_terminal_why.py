@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_fakes import source
 from round_rows import keep, of, promoted
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.facts.answer_lines import with_cited
+from assistant.terminal.facts.why import _row
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.why.passage_page import PassagePage
 from assistant.terminal.why.why_view import WhyScreen, WhyView
@@ -61,6 +64,8 @@ def test_what_the_answer_cites_is_told_however_far_behind_it_was_found() -> None
     ]
     turn = Turn(message="When?", details={"cited": [2]})
     assert [each.version_id for each in with_cited(found, turn, most=1)] == [1, 3]
+    earlier = replace(found[2], found_rank=0, final_rank=44)  # it stood in the conversation: nothing moved it
+    assert _row(earlier, source(1, "At ten.").passage, True, turn, None).moved == 0
 
 
 async def test_a_passage_tells_which_rounds_saw_it_and_how_it_was_marked(tmp_path: Path) -> None:

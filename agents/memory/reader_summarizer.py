@@ -23,6 +23,9 @@ ASKS_FROM = 0.5  # p(asks) from which it asks
 # Of what the heads say of a sentence, which then stays a message alone. On the dev part of data/messages 78 %
 # of what is not so (nearly, if, wished, refused); of the statements of data/everyday 2 %.
 NOT_SO_FROM = 0.4  # p(irreal), where nothing is likelier
+# To the heads "I live in Vienna." is as probably not so; the reader is sure that it is stated.
+SURELY_NOT_SO_FROM = 0.6  # the same where the reader is that sure
+SURELY_STATED_FROM = 0.95  # p(personal)
 
 
 class ReaderSummarizer:
@@ -65,5 +68,6 @@ def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:
     """Whether it is an order, or what is not so of its user; what is of the world can be checked."""
     if signs is None:
         return False
-    is_not_so = signs.label == "irreal" and signs.labels["irreal"] >= NOT_SO_FROM
+    not_so_from = SURELY_NOT_SO_FROM if sorting.personal >= SURELY_STATED_FROM else NOT_SO_FROM
+    is_not_so = signs.label == "irreal" and signs.labels["irreal"] >= not_so_from
     return signs.order in ("forget", "undo") or (is_not_so and sorting.world < WORLD_FROM)

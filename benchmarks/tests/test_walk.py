@@ -100,7 +100,7 @@ def test_the_keys_at_the_bottom_of_other_pictures_are_those_of_their_screen(name
     ("name", "says"),
     [
         ("1-first-start", "no reply model"),
-        ("2-answer", "[2] shared"),
+        ("2-answer", "[1] shared"),
         ("10-knowledge-base", "[1] kb      Kiku"),
         ("11-documents", "~/manual/chat.md"),
         ("3-why", "Why this answer"),

@@ -187,7 +187,7 @@ def since_then(state: VersionState) -> str:
 def _found_line(entry: FoundPassage, given: float, is_cited: bool, scope: str) -> str:
     """[1]: cited under that number; seen: put before the model, not cited. given: see `Candidate`."""
     used = f"[{entry.citation}]" if is_cited else "seen" if entry.citation else "-"
-    moved = entry.found_rank - entry.final_rank
+    moved = entry.found_rank - entry.final_rank if entry.found_rank else 0
     return (
         f"{entry.found_rank:>3} {used:<4} {scope:<6} {entry.score:.2f} "
         f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}{f', given {given:.2f}' if given else ''}) "

@@ -32,7 +32,7 @@ class FoundRow:
 
     version_id: int
     passage_id: int
-    found: int  # its rank in the first retrieval
+    found: int  # its rank in the first retrieval; 0: it stood in the conversation already
     used: str  # [1]: cited; seen: put before the model; -: neither
     scope: str
     score: float  # by which it was found; higher is better
@@ -203,7 +203,7 @@ def _row(
         lexical=found.lexical,
         lift=found.lift,
         given=turn.details.get("given", {}).get(str(found.version_id), 0.0),
-        moved=found.found_rank - found.final_rank,
+        moved=found.found_rank - found.final_rank if found.found_rank else 0,
         moved_by=moved_line(turn, found.version_id),
         judged=judged[1] if judged else None,
         label=judged[0] if judged else "",

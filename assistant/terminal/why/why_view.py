@@ -164,7 +164,10 @@ class WhyView(PassageActions, Vertical):
         name = row.name if row.is_live else f"gone: {row.name}"
         judged = f"{row.judged:.2f}" if row.judged is not None else "-"
         moved = f"{row.moved:+}" if row.moved else "="
-        figures = f"{row.used:<4}{mark}{row.scope:<6} {judged:>6} {row.found:>5} {moved:>5} {row.score:>5.2f}"
+        search = (
+            f"{row.found:>5} {moved:>5} {row.score:>5.2f}" if row.found else f"{'-':>5} {'-':>5} {'-':>5}"
+        )
+        figures = f"{row.used:<4}{mark}{row.scope:<6} {judged:>6} {search}"
         return Content(f"{figures}\n       {name}" if self._is_narrow else f"{figures}  {name}")
 
 
