@@ -54,12 +54,13 @@ assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.learning.held_out: agents.base agents.dialogue agents.models agents.retrieval stores.base
     stores.learning stores.search
 assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
+assistant.scale: assistant.settings stores.base
 assistant.wiring.parts: agents.answering agents.backends agents.backends.openai agents.base agents.dialogue
     agents.languages
     agents.memory agents.models agents.models.encoders agents.models.networks agents.prompts agents.retrieval
-    assistant.background assistant.library assistant.remembering assistant.search assistant.settings
-    assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
-    stores.learning stores.memory stores.search stores.versions
+    assistant.background assistant.library assistant.remembering assistant.scale assistant.search
+    assistant.settings assistant.turns stores.base stores.claims stores.conversation stores.database
+    stores.exchange stores.learning stores.memory stores.search stores.versions
 assistant.learning: assistant.learning.held_out assistant.process assistant.search assistant.settings
     assistant.wiring.parts stores.base stores.database stores.learning stores.search
 assistant.learning.recipes.query: agents.backends agents.losses agents.models.exporters
@@ -193,6 +194,7 @@ HOMES = {
     "openai": ("agents.backends.openai",),
     "vllm": ("agents.backends.vllm_chat",),
     "textual": ("assistant.terminal",),
+    "ray": ("assistant.scale",),
     "mcp": ("assistant.doors",),
     "uvicorn": ("assistant.doors",),
     "starlette": ("assistant.doors",),

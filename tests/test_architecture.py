@@ -20,15 +20,15 @@ MOST_FILES = 15  # of a folder
 MOST_LINES = {
     "stores": 19628,  # 250 more: keys of programs; conversations sent again; other programs' memories
     "agents": 17610,  # 1,270 more: lists and days; what a message wants of a table
-    "assistant": 47224,  # 1,330 more: the memory as tools of an agent, and by OpenAI's protocol; the palette
+    "assistant": 47522,  # 1,650 more: the memory as tools of an agent, and by OpenAI's protocol; the palette; Ray
     "vouch": 770,  # 160 more: several users of one process, conversations
     "assistant/terminal": 15960,  # 520 more: a menu above the prompt; images, personas; the palette
     "assistant/learning": 8200,  # 1,260 more: the same; a vote where nobody rated
     "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
     "training": 6940,  # 720 more: messages over invented tables; whether a question asks for several
     "experiments": 5500,  # 80 more: how often few lessons of a collection are gone through
-    "benchmarks": 15937,  # 230 more: what other programs pay for a door
-    "tests": 70772,  # 990 more: other programs' doors, examples; the palette
+    "benchmarks": 16100,  # 400 more: what other programs pay for a door; workers of Ray
+    "tests": 70948,  # 1,230 more: other programs' doors, examples; the palette; Ray
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

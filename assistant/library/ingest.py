@@ -26,8 +26,7 @@ from stores.base.errors import UnreadableDocument
 from stores.memory.documents import Change, NewDocument, NewPassage, OthersDocument, StoredDocuments
 from stores.search.indexer import Indexer
 
-_BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
-_ENCODE_AT_ONCE = 256
+_AT_ONCE = 256  # passages that are encoded at once, and in one transaction; a larger document is stored whole
 _COUNTED_BLOCKS = 64  # of a megabyte, to tell how many records a file has
 
 
@@ -60,11 +59,12 @@ class Ingest:
         stored_documents: StoredDocuments,
         encoder: Callable[[], Encoder],
         indexer: Callable[[], Indexer],
+        at_once: int = _AT_ONCE,
     ) -> None:
-        """encoder, indexer: those of the live version, asked once a batch."""
+        """encoder, indexer: those of the live version, asked once a batch. at_once: passages."""
         self._stored_documents = stored_documents
         self._encoder = encoder
-        self._indexer = indexer
+        self._indexer, self._at_once = indexer, at_once
 
     def run(
         self,
@@ -85,7 +85,7 @@ class Ingest:
         receipt = _Receipt(self._stored_documents, user_id, of_space or space, summary)
         moved = MovedFiles(self._stored_documents, user_id, space)
         not_stored: list[str] = []
-        for batch in _batches(documents):
+        for batch in _batches(documents, self._at_once):
             if isinstance(batch, UnreadableDocument):
                 yield batch
                 continue
@@ -99,8 +99,8 @@ class Ingest:
             if plan.changed:
                 texts = plan.texts_to_encode()
                 vectors = np.empty((len(texts), encoder.dimension), dtype=np.float32)
-                for start in range(0, len(texts), _ENCODE_AT_ONCE):
-                    part = encoder.encode_passages(texts[start : start + _ENCODE_AT_ONCE])
+                for start in range(0, len(texts), self._at_once):
+                    part = encoder.encode_passages(texts[start : start + self._at_once])
                     vectors[start : start + len(part)] = part
                     yield progress.encoded(len(part))
             stored = (
@@ -193,7 +193,7 @@ class _Batch:
     files: list[ReadFile] = field(default_factory=list)
 
 
-def _batches(documents: Iterable[Readable]) -> Iterator[_Batch | UnreadableDocument]:
+def _batches(documents: Iterable[Readable], at_once: int) -> Iterator[_Batch | UnreadableDocument]:
     """Documents of some hundred passages together, and errors as they come. A source names one document."""
     batch = _Batch()
     passages = 0
@@ -212,7 +212,7 @@ def _batches(documents: Iterable[Readable]) -> Iterator[_Batch | UnreadableDocum
         seen[document.source] = document.content_hash
         batch.documents.append(_new(document))
         passages += len(document.passages)
-        if passages >= _BATCH_PASSAGES:
+        if passages >= at_once:
             yield batch
             batch, passages = _Batch(), 0
     if batch.documents or batch.files:

@@ -20,7 +20,6 @@ from stores.base.errors import VouchError
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions
 
 _log = logging.getLogger(__name__)
-_AT_ONCE = 256  # texts between two reports
 _MEASURED = 16  # texts whose time tells how long all will take
 _IN_BACKGROUND = 32  # texts between two looks whether to stop
 
@@ -67,7 +66,7 @@ class EncoderChange:
             missing * self.new.dimension * 4 / 1e6,
         )
 
-    def build(self, *, at_once: int = _AT_ONCE) -> Iterator[int]:
+    def build(self, *, at_once: int | None = None) -> Iterator[int]:
         """Does it; yields how many passages were encoded or indexed each time. Ends with the swap."""
         searching = self._searching()
         while True:

@@ -485,6 +485,21 @@ class TerminalSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScaleSettings:
+    """Who does bulk work: [scale]."""
+
+    engine: Literal["here", "ray"] = "here"  # in this process, or by actors of Ray
+    address: str = ""  # of a Ray cluster; empty: one is begun on this machine while it is needed
+    workers: int = 0  # 0 is one a core
+
+    def __post_init__(self) -> None:
+        _require(
+            ("scale.engine", self.engine, self.engine in ("here", "ray"), "here or ray"),
+            ("scale.workers", self.workers, 0 <= self.workers <= 10_000, "between 0 and 10000"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogSettings:
     """What the log tells, and for how long: [log]."""
 
@@ -517,6 +532,7 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    scale: ScaleSettings = field(default_factory=ScaleSettings)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)  # further ones: [models.NAME]
     personas: Mapping[str, str] = field(default_factory=dict)  # texts for /system, by name: [personas]
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
@@ -581,6 +597,7 @@ SECTIONS: dict[str, type[Any]] = {
     "training": TrainingSettings,
     "store": StoreSettings,
     "index": IndexSettings,
+    "scale": ScaleSettings,
     "terminal": TerminalSettings,
     "log": LogSettings,
 }

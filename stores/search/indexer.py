@@ -35,7 +35,7 @@ from stores.versions.live import without_vector
 
 _log = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 16
-_TEXTS_AT_ONCE = 256
+TEXTS_AT_ONCE = 256
 
 T = TypeVar("T")
 
@@ -50,12 +50,16 @@ class Indexer:
         encoder_version: str,
         encode: Callable[[Sequence[str]], Vectors],
         shared_index: SharedIndex,
+        at_once: int = TEXTS_AT_ONCE,
     ) -> None:
-        """encode: texts as vectors of this version. shared_index: of the same version."""
+        """encode: texts as vectors of this version. shared_index: of the same version.
+
+        at_once: texts that are given to `encode` at most.
+        """
         self._database = database
         self._encoder_version = encoder_version
         self._encode = encode
-        self._shared_index = shared_index
+        self._shared_index, self._at_once = shared_index, at_once
         self.hindrance: StoreUnavailable | None = None  # why the last `catch_up` left shared jobs waiting
 
     def waiting(self) -> int:
@@ -63,15 +67,13 @@ class Indexer:
         with self._database.reading() as sql:
             return sql.scalar(select(func.count()).select_from(Job).where(*_WAITING)) or 0
 
-    def encode_everything(
-        self, *, at_once: int = _TEXTS_AT_ONCE, seconds: float | None = None
-    ) -> Iterator[int]:
+    def encode_everything(self, *, at_once: int | None = None, seconds: float | None = None) -> Iterator[int]:
         """Encodes every live passage that has no vector of this version; yields how many each time.
 
         For a version that is being built beside the live one: no job is marked done by it. seconds: what a
         step shall take about; then `at_once` are in the first, and the next by how long it took.
         """
-        after = 0
+        after, at_once = 0, at_once or self._at_once
         while True:
             began = time.monotonic()
             with self._database.reading() as sql:
@@ -146,8 +148,8 @@ class Indexer:
     def _encode_missing(self, version_ids: Sequence[int]) -> None:
         with self._database.reading() as sql:
             missing = _without_vector(sql, version_ids, self._encoder_version)
-        for start in range(0, len(missing), _TEXTS_AT_ONCE):
-            some = missing[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(missing), self._at_once):
+            some = missing[start : start + self._at_once]
             vectors = self._encode([searchable_text(title, written) for _, _, title, written in some])
             with self._database.writing() as sql:
                 still = {
@@ -190,7 +192,7 @@ def next_step(texts: int, took: float, wanted: float) -> int:
     took, wanted: seconds.
     """
     following = 2 * texts if 2 * took <= wanted else int(texts * wanted / took)
-    return max(1, min(following, _TEXTS_AT_ONCE))
+    return max(1, min(following, TEXTS_AT_ONCE))
 
 
 _WAITING = (col(Job.kind) == "index", col(Job.done_at).is_(None))

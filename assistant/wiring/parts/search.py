@@ -16,11 +16,14 @@ from stores.base.errors import EncoderUnavailable, VouchError
 from stores.search.encoder_versions import ENCODER_ROLE
 
 if TYPE_CHECKING:
-    from agents.base.interfaces import Encoder
+    from collections.abc import Sequence
+
+    from agents.base.interfaces import Encoder, Vectors
     from agents.languages.signs import Languages
     from agents.models.encoders.adapted_encoder import AdaptedEncoder
     from agents.models.encoders.two_halves import TwoHalves
     from agents.retrieval.retriever import Fusion, Retriever
+    from assistant.scale.spread import Spread
     from assistant.search.adapted import Adapted
     from assistant.search.searching import Searching
     from assistant.search.shared_indexes import SharedIndexes
@@ -168,14 +171,56 @@ class Search:
             Indexer(
                 self._stores.database,
                 encoder_version=encoder.version,
-                encode=encoder.encode_passages,
+                encode=self.spread(encoder).encode_passages,
                 shared_index=shared_index,
+                at_once=self.texts_at_once,
             ),
             shared_index,
             second=encoder.second if isinstance(encoder, TwoHalves) else None,
         )
         self._searchings[encoder.version] = made
         return made
+
+    def spread(self, encoder: Encoder) -> Encoder:
+        """The same for many passages: by workers elsewhere, where the settings have them."""
+        if self.given.settings.scale.engine == "here":
+            return encoder
+        if encoder.version not in self._spread:
+            from assistant.scale.spread import spread
+            from assistant.wiring.parts.bulk import SpreadEncoder, making
+
+            workers = spread(making(self.given, encoder.version), self.given.settings.scale)
+            self._workers.append(workers)
+            self._spread[encoder.version] = SpreadEncoder(encoder, workers)
+        return self._spread[encoder.version]
+
+    @property
+    def texts_at_once(self) -> int:
+        """Texts of one step of bulk work: what each worker has, and its next."""
+        from stores.search.indexer import TEXTS_AT_ONCE
+
+        scale = self.given.settings.scale
+        if scale.engine == "here":
+            return TEXTS_AT_ONCE
+        from assistant.scale.spread import workers_of
+
+        return 2 * workers_of(scale) * TEXTS_AT_ONCE
+
+    def encoder_of(self, version: str) -> Encoder:
+        """The encoder of this version: the one that the settings name, or one that made vectors here."""
+        known = self._stores.encoder_versions.known(version)
+        if known is None or self.wanted_version() == version:
+            return self.wanted_encoder
+        return self._loaded(known)
+
+    @cached_property
+    def _spread(self) -> dict[str, Encoder]:
+        """By encoder version."""
+        return {}
+
+    @cached_property
+    def _workers(self) -> list[Spread[Sequence[str], Vectors]]:
+        return []
 
     def searching_in(self, folder: Path) -> Searching:
         """What searches by the encoder of a folder, as the first half where there are two; read once."""
@@ -389,6 +434,8 @@ class Search:
         return encoder
 
     def close(self) -> None:
+        for workers in self._workers:
+            workers.close()
         if "_indexes" in self.__dict__:
             self._indexes.close()
 

@@ -235,7 +235,10 @@ class Turns:
         from assistant.library.ingest import Ingest
 
         return Ingest(
-            self._stores.stored_documents, lambda: self._search.encoder, lambda: self._search.indexer
+            self._stores.stored_documents,
+            lambda: self._search.spread(self._search.encoder),
+            lambda: self._search.indexer,
+            self._search.texts_at_once,
         )
 
     def close(self) -> None:

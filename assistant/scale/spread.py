@@ -1,0 +1,160 @@
+"""A worker is made where it works, is given batches, and what it makes of them comes back in their order.
+
+What is left to do is known by the database alone, so a run that was killed goes on by asking it again, and
+nothing here is kept. A worker of Ray that dies is made anew, and its batch is done again.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from assistant.settings.config import ScaleSettings
+from stores.base.errors import BackendMissing, TryAgain
+
+B = TypeVar("B")
+R = TypeVar("R")
+B_contra = TypeVar("B_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+MakeWorker = Callable[
+    [], Callable[[B], R]
+]  # is sent to other processes: a function of a module, or a partial
+
+_PORT = 6379  # of a cluster's head
+_ANSWERS_WITHIN_SECONDS = 10
+_AHEAD = 2  # batches that each worker has at a time: one that it works on, and the next
+
+
+class Spread(Protocol[B_contra, R_co]):
+    """What works on batches."""
+
+    def over(self, batches: Iterable[B_contra]) -> Iterator[R_co]:
+        """What becomes of each batch, in their order; batches are drawn as they are needed."""
+        ...
+
+    def close(self) -> None:
+        """Ends the workers."""
+        ...
+
+
+def spread(make_worker: MakeWorker[B, R], scale: ScaleSettings) -> Spread[B, R]:
+    """Workers of the engine that the settings name, made when there is a first batch."""
+    return OnRay(make_worker, scale) if scale.engine == "ray" else InThisProcess(make_worker)
+
+
+def workers_of(scale: ScaleSettings) -> int:
+    """How many there are."""
+    return scale.workers or os.cpu_count() or 1
+
+
+class InThisProcess(Generic[B, R]):
+    """One worker, here."""
+
+    def __init__(self, make_worker: MakeWorker[B, R]) -> None:
+        self._make_worker = make_worker
+        self._worker: Callable[[B], R] | None = None
+
+    def over(self, batches: Iterable[B]) -> Iterator[R]:
+        """See `Spread`."""
+        if self._worker is None:
+            self._worker = self._make_worker()
+        yield from map(self._worker, batches)
+
+    def close(self) -> None:
+        """See `Spread`."""
+        self._worker = None
+
+
+class OnRay(Generic[B, R]):
+    """Actors of Ray: a cluster that is there, or one begun on this machine, which ends with `close`."""
+
+    def __init__(self, make_worker: MakeWorker[B, R], scale: ScaleSettings) -> None:
+        self._make_worker, self._scale = make_worker, scale
+        self._actors: list[Any] = []
+
+    def over(self, batches: Iterable[B]) -> Iterator[R]:
+        """See `Spread`. Raises `BackendMissing` without Ray, `TryAgain` where it cannot be reached."""
+        if not self._actors:
+            self._begin()
+        from ray.util import ActorPool
+
+        pool, ahead = ActorPool(self._actors), 0
+        for batch in batches:
+            if ahead == _AHEAD * len(self._actors):
+                yield pool.get_next()
+                ahead -= 1
+            pool.submit(lambda actor, given: actor.do.remote(given), batch)
+            ahead += 1
+        for _ in range(ahead):
+            yield pool.get_next()
+
+    def close(self) -> None:
+        """See `Spread`."""
+        if self._actors:
+            import ray
+
+            for actor in self._actors:
+                ray.kill(actor)
+            self._actors = []
+            ray.shutdown()
+
+    def _begin(self) -> None:
+        _settle_environment()
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise BackendMissing(
+                'scale.engine is "ray", but Ray is not installed', hint="pip install 'vouch[cluster]'"
+            ) from error
+        workers = workers_of(self._scale)
+        try:
+            if self._scale.address:
+                _look_for(self._scale.address)
+            if not ray.is_initialized():
+                ray.init(
+                    address=self._scale.address or "local",
+                    num_cpus=None if self._scale.address else workers,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    configure_logging=False,
+                )
+        except (OSError, RuntimeError, ValueError) as error:
+            where = self._scale.address or "this machine"
+            raise TryAgain(
+                f"Ray at {where} cannot be reached: {error}",
+                hint="Ray and Python must have the same versions there as here.",
+            ) from error
+        actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Worker)
+        alone = {"env_vars": {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}}
+        self._actors = [actor.options(runtime_env=alone).remote(self._make_worker) for _ in range(workers)]
+
+
+class _Worker(Generic[B, R]):
+    """Made within its actor, with what it needs."""
+
+    def __init__(self, make_worker: MakeWorker[B, R]) -> None:
+        self._work = make_worker()
+
+    def do(self, batch: B) -> R:
+        return self._work(batch)
+
+
+def _look_for(address: str) -> None:
+    """Raises `OSError` where nobody listens: Ray itself would try for minutes."""
+    place = urlsplit(address if "//" in address else f"//{address}")
+    socket.create_connection(
+        (place.hostname or "", place.port or _PORT), timeout=_ANSWERS_WITHIN_SECONDS
+    ).close()
+
+
+def _settle_environment() -> None:
+    """Ray tells nobody that it is used, and answers nobody without a token."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_AUTH_TOKEN" not in os.environ and "RAY_AUTH_TOKEN_PATH" not in os.environ:
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
