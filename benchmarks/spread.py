@@ -1,7 +1,7 @@
 """Passages read in by one process and by two workers of Ray, and what kills leave.
 
-    python -m benchmarks.spread [--passages 4000]          # seconds, their ratio, whether vectors are the same
-    python -m benchmarks.spread --kills 10                 # driver or worker killed at random moments, gone on with
+    python -m benchmarks.spread [--passages 4000]   # seconds, and how far vectors differ
+    python -m benchmarks.spread --kills 10          # driver or worker killed at random moments, gone on with
 
 A run that was killed is begun again until it ends; then every passage must be there once, with one vector.
 """
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import ScaleSettings, Settings
@@ -103,8 +105,9 @@ def compared(place: Path, passages: int) -> str:
             seconds = float(run.communicate()[0].split()[-1])
         rows.append(f"| {engine} | {seconds:.1f} | {passages / seconds:.0f} |")
         kept.append(vectors(place / engine))
-    same = kept[0] == kept[1] and len(kept[0]) == passages
-    return "\n".join([*rows, f"the same vectors, each once: {same}"])
+    here, there = (np.array([np.frombuffer(each[text], "<f4") for text in sorted(each)]) for each in kept)
+    apart = np.abs(here - there).max() if kept[0].keys() == kept[1].keys() else np.inf
+    return "\n".join([*rows, f"{len(here)} passages; numbers of their vectors differ by {apart:.0e} at most"])
 
 
 def killed(place: Path, passages: int, kills: int) -> str:

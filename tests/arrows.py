@@ -132,7 +132,7 @@ assistant: assistant.process assistant.settings assistant.terminal.plain assista
 vouch: agents.backends agents.base agents.retrieval assistant.library assistant.settings
     assistant.terminal.actions assistant.terminal.facts assistant.turns assistant.wiring stores.base
     stores.claims
-assistant.doors: assistant.library assistant.process stores.base vouch
+assistant.doors: assistant.library assistant.process stores.base stores.checks vouch
 assistant.terminal.conversation: assistant.terminal.engine assistant.terminal.facts assistant.terminal.input
     assistant.terminal.text assistant.terminal.widgets assistant.turns stores.base
 assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
@@ -164,7 +164,7 @@ assistant.terminal.app: assistant.process assistant.terminal.actions assistant.t
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input
     assistant.terminal.why assistant.terminal.widgets assistant.wiring stores.base
 assistant.commands.doors: assistant assistant.doors assistant.process assistant.settings
-    assistant.terminal.app assistant.wiring assistant.wiring.parts stores.base vouch
+    assistant.terminal.app assistant.wiring assistant.wiring.parts stores.base stores.checks vouch
 assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
     assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
     assistant.terminal.engine assistant.terminal.facts assistant.terminal.input assistant.terminal.plain
@@ -194,6 +194,7 @@ HOMES = {
     "openai": ("agents.backends.openai",),
     "vllm": ("agents.backends.vllm_chat",),
     "textual": ("assistant.terminal",),
+    "prometheus_client": ("assistant.doors",),
     "ray": ("assistant.scale",),
     "mcp": ("assistant.doors",),
     "uvicorn": ("assistant.doors",),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,17 @@ import pytest
 from openai import AsyncOpenAI, AuthenticationError, BadRequestError, NotFoundError, OpenAI
 from scripted_server import ScriptedServer, hangs, says
 
+from assistant.process.log import StreamLog
+from assistant.settings.config import Settings
 from stores.base.errors import ModelBusy
+from stores.checks.counts import counts
 from stores.conversation.api_keys import ApiKeys
 from stores.database.database import Database
 from vouch import Vouch
 
 pytest.importorskip("uvicorn")
 from assistant.doors.guard import Guard
+from assistant.doors.metrics import CONTENT_TYPE, Metrics
 from assistant.doors.openai_api import Api
 
 ROOT = Path(__file__).parent.parent
@@ -292,6 +298,49 @@ def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place:
         time.sleep(0.1)
     assert turns[0][:2] == ("When does it open?", "stopped")
     assert turns[0][2].startswith("It opens")
+
+
+async def test_metrics_tell_counts_and_nobodys_words(ann: Vouch, keys: ApiKeys) -> None:
+    database = ann._assistant.stores.database
+    with closing(Metrics(lambda: counts(database))) as metrics:
+        api = Api(
+            keys.user_of,
+            lambda user, _: Vouch.of(ann._assistant, user),
+            metrics=lambda: (metrics.text(), CONTENT_TYPE),
+        )
+        ann.ask(MIA)
+        transport = httpx2.ASGITransport(app=api.app(host="127.0.0.1"))
+        async with httpx2.AsyncClient(transport=transport) as http:
+            told = (await http.get("http://127.0.0.1/metrics")).text
+            assert (
+                await http.get("http://127.0.0.1/metrics", headers={"Host": "x.example"})
+            ).status_code == 403
+    assert re.search(r'vouch_turns_total\{model="[^"]+",state="done"\} 1\.0', told)
+    assert 'vouch_step_seconds_count{step="retrieve"} 1.0' in told
+    assert "Mia" not in told
+    with_none = Api(keys.user_of, lambda user, _: Vouch.of(ann._assistant, user)).app(host="127.0.0.1")
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=with_none)) as http:
+        assert (await http.get("http://127.0.0.1/metrics")).status_code == 404
+
+
+def test_jobs_and_rounds_are_counted(ann: Vouch) -> None:
+    journal = ann._assistant.stores.journal
+    session = journal.open_session(ann._user_id)
+    ann._assistant.turns.pipeline.keep(ann._user_id, session, MIA, "Noted.")
+    told = counts(ann._assistant.stores.database)
+    assert told.jobs.get("summarize") == 1
+    assert told.rounds == {}
+
+
+def test_the_log_goes_to_standard_error_as_lines_of_json(
+    ann: Vouch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with closing(StreamLog(Settings())):
+        logging.getLogger("assistant").setLevel("INFO")
+        ann.ask(MIA)
+    lines = [json.loads(line) for line in capfdbinary.readouterr().err.splitlines() if line.startswith(b"{")]
+    assert any(line["event"].startswith("turn ") and line["fields"]["state"] == "done" for line in lines)
+    assert not any("Mia" in json.dumps(line) for line in lines)
 
 
 def kept(place: Path) -> list[tuple[str, str, str]]:

@@ -6,4 +6,5 @@ mcp_tools      the Model Context Protocol: one user's memory as tools of an agen
 mcp_ingest     documents that an agent has read, in the background
 openai_api     OpenAI's protocol: the memory of whoever has the key, as a model
 openai_bodies  what is sent by it, checked
+metrics        what a server tells of itself: counts and times
 """

@@ -49,13 +49,16 @@ class Api:
         open_memory: Callable[[str, str], Vouch],
         *,
         models: tuple[str, ...] = (),
+        metrics: Callable[[], tuple[bytes, str]] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """user_of: whose key it is. open_memory: of a user, answered by a model ("" for the settings').
 
-        models: names of chat models of the settings.
+        models: names of chat models of the settings. metrics: what is told of the server, and its kind, to
+        whoever asks; None: nothing.
         """
         self._user_of, self._open, self._clock = user_of, open_memory, clock
+        self._metrics = metrics
         self.models = (OWN, *(f"{OWN}/{name}" for name in models))
         self._known: dict[tuple[str, str], Vouch] = {}
         self._opening = threading.Lock()
@@ -69,6 +72,8 @@ class Api:
             Route("/v1/chat/completions", self._answering(self._chat), methods=["POST"]),
             Route("/v1/embeddings", self._answering(self._embeddings), methods=["POST"]),
         ]
+        if self._metrics is not None:
+            routes.append(Route("/metrics", self._told, methods=["GET"]))
         handlers = {404: _nothing_here, 405: _nothing_here, 500: _defect}
         app = Starlette(routes=routes, exception_handlers=handlers)
         return Guard(app, host=host, token=None, most_bytes=MOST_BYTES)
@@ -94,6 +99,11 @@ class Api:
                 return _failure(error)
 
         return answered
+
+    async def _told(self, request: Request) -> Response:
+        assert self._metrics is not None
+        text, kind = await self._off_loop(self._metrics)
+        return Response(text, media_type=kind)
 
     async def _models(self, request: Request, user: str) -> Response:
         return JSONResponse({"object": "list", "data": [self._described(name) for name in self.models]})

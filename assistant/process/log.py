@@ -30,7 +30,12 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import Locations, make_private_directory
 from stores.base.secrets import HIDDEN
 
-_OURS = ("assistant", "agents", "stores")  # packages whose events are written without anyone's text in them
+_OURS = (
+    "assistant",
+    "agents",
+    "stores",
+    "vouch",
+)  # packages whose events are written without anyone's text in them
 
 _TELLING_OPTIONS = frozenset(  # whose values say much about a crash and nothing about a person's secrets
     "--data --settings --session --timeout --scope --kind --since --limit --recipe --budget --passage".split()
@@ -161,6 +166,18 @@ class DailyLog(logging.Handler):
             with contextlib.suppress(OSError):
                 os.close(self._file)
             self._file = None
+
+
+class StreamLog(DailyLog):
+    """The same lines on standard error, for whoever gathers them there; until it is closed."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(Path(), with_text=settings.log.log_text, secrets=settings.model.secrets)
+        logging.getLogger().addHandler(self)
+
+    def _append(self, line: bytes, record: logging.LogRecord) -> None:
+        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.flush()
 
 
 def _plain(value: object, *, with_text: bool) -> object:

@@ -243,17 +243,20 @@ class TurnPipeline:
                 self._journal.finish(turn.turn_id, turn.outcome("stopped"))
                 raise asyncio.CancelledError from error
             await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("failed", error.message))
-            yield turn.finished("failed", error)
+            state = "failed"
+            yield turn.finished(state, error)
         except BaseException as error:
             self._journal.finish(turn.turn_id, turn.outcome("failed", type(error).__name__))
             raise
         else:
-            outcome = turn.outcome("done")
+            state, outcome = "done", turn.outcome("done")
             await self._on_thread(self._journal.finish, turn.turn_id, outcome)
-            yield turn.finished("done")
+            yield turn.finished(state)
             finding.read_ahead(outcome.answer)
         self.counted += turn.counted
-        _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
+        _log.info(
+            "turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log(state))
+        )
         try:
             await self._on_thread(lambda: self._searching().indexer.catch_up())
         except VouchError as error:  # the answer stands, and the job waits for the next occasion

@@ -142,11 +142,13 @@ class TurnInProgress:
         model, error = self._known["in_place_of"]
         return {"in_place_of": {"model": model, "failure": error.message}}
 
-    def told_to_the_log(self) -> dict[str, object]:
-        """How long the steps took and how much was found; no text."""
+    def told_to_the_log(self, state: str) -> dict[str, object]:
+        """How it ended, how long the steps took and how much was found; no text."""
         retrieved: Retrieved | None = self._known.get("retrieved")
         return {
+            "state": state,
             "model": self._known.get("model", ""),
+            "tokens": asdict(self.counted),
             "candidates": len(retrieved.candidates) if retrieved else 0,
             "left_out": len(self._known["request"].left_out) if "request" in self._known else 0,
             "is_cut": "cut" in self._known,

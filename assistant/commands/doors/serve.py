@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from assistant.commands.doors.listening import HOST, TOKEN_FILE, extra, token_fo
 from assistant.invocation import Invocation
 from assistant.process.own_names import is_loopback
 from assistant.settings.identity import key_for
+from stores.base.errors import WrongUsage
 
 _PATIENCE_SECONDS = 2.0  # that an answer waits for the receipts of what its message taught
 
@@ -28,11 +29,21 @@ _PATIENCE_SECONDS = 2.0  # that an answer waits for the receipts of what its mes
     metavar="PORT",
     help="In place of the screens, answer programs by OpenAI's protocol; 0: a free port.",
 )
+@click.option("--metrics", is_flag=True, help="With --api: counts and times at /metrics, without a key.")
+@click.option("--log-json", is_flag=True, help="With --api: the log on standard error too, as JSON lines.")
 @HOST
 @TOKEN_FILE
 @common_options
 @click.pass_context
-def command(ctx: click.Context, host: str, port: int, api_port: int | None, token_file: Path | None) -> int:
+def command(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    api_port: int | None,
+    metrics: bool,
+    log_json: bool,
+    token_file: Path | None,
+) -> int:
     """Show the screens in a browser. Prints the address to open; Ctrl+C ends it.
 
     Whoever opens that address talks as you: it holds a token, new with each start. Only this machine can
@@ -52,19 +63,26 @@ def command(ctx: click.Context, host: str, port: int, api_port: int | None, toke
     if not is_loopback(host):
         call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
     if api_port is not None:
-        return _serve_api(call, host, api_port)
+        return _serve_api(call, host, api_port, has_metrics=metrics, logs=log_json)
+    if metrics or log_json:
+        raise WrongUsage("--metrics and --log-json go with --api", hint="Leave them out, or add --api PORT.")
     token = token_for(token_file)
     with extra("vouch serve", "serve"):
         from assistant.terminal.app.serving import serve
     return serve(_chat_command(call), host=host, port=port, token=token, tell=lambda told: _tell(call, told))
 
 
-def _serve_api(call: Invocation, host: str, port: int) -> int:
+def _serve_api(call: Invocation, host: str, port: int, *, has_metrics: bool, logs: bool) -> int:
     with extra("vouch serve --api", "api"):
         from assistant.doors.listening import listen
         from assistant.doors.openai_api import Api
+
+        if has_metrics:
+            from assistant.doors.metrics import CONTENT_TYPE, Metrics
+    from assistant.process.log import StreamLog
     from assistant.wiring.assistant import Assistant
     from assistant.wiring.parts.kept import keep_loaded
+    from stores.checks.counts import counts
     from vouch import Vouch
 
     keep_loaded()  # each chat model has an assistant of its own, and all share what they read with
@@ -85,7 +103,13 @@ def _serve_api(call: Invocation, host: str, port: int) -> int:
         keys = assistant.stores.api_keys
         if not any(key.revoked_at is None for key in keys.lines()):
             call.tell("Nobody has a key yet. Give one: vouch keys add NAME")
-        api = Api(keys.user_of, memory, models=tuple(call.settings.models))
+        told = None
+        if has_metrics:
+            counting = others.enter_context(closing(Metrics(lambda: counts(assistant.stores.database))))
+            told = lambda: (counting.text(), CONTENT_TYPE)  # noqa: E731
+        if logs:
+            others.enter_context(closing(StreamLog(call.settings)))
+        api = Api(keys.user_of, memory, models=tuple(call.settings.models), metrics=told)
         listen(api.app(host=host), host=host, port=port, tell=lambda told: _tell(call, f"{told}/v1"))
     return 0
 
