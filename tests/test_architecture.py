@@ -28,7 +28,7 @@ MOST_LINES = {
     "training": 6940,  # 720 more: messages over invented tables; whether a question asks for several
     "experiments": 5500,  # 80 more: how often few lessons of a collection are gone through
     "benchmarks": 16100,  # 400 more: what other programs pay for a door; workers of Ray
-    "tests": 70998,  # 1,230 more: other programs' doors, examples; the palette; Ray
+    "tests": 71054,  # 1,230 more: other programs' doors, examples; the palette; Ray
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -260,8 +260,8 @@ def run(place: Path, *more: str, **streams: Any) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def served(place: Path) -> Iterator[str]:
-    with run(place, "serve", "--api", "0", "--settings", str(place / "settings.toml")) as process:
+def served(place: Path, *more: str) -> Iterator[str]:
+    with run(place, "serve", "--api", "0", *more, "--settings", str(place / "settings.toml")) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()
@@ -279,7 +279,7 @@ def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place:
         )
         with run(place, "keys", "add", "ann", "--json") as adding:
             key = json.loads(adding.communicate()[0])["key"]
-        with served(place) as address:
+        with served(place, "--metrics") as address:
             program = OpenAI(base_url=address, api_key=key, max_retries=0)
             assert [model.id for model in program.models.list()] == ["vouch", "vouch/big"]
             asked: list[Any] = [{"role": "user", "content": "When does it open?"}]
@@ -291,6 +291,8 @@ def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place:
             assert server.wait_for_disconnects()
             answer = program.chat.completions.create(model="vouch/big", messages=asked)
             assert answer.choices[0].message.content == "At ten."
+            told = httpx2.get(address.replace("/v1", "/metrics")).text
+            assert re.search(r'vouch_turns_total\{model="s",state="done"\} 1\.0', told)
     for _ in range(50):
         turns = kept(place)
         if all(state != "accepted" for _, state, _ in turns):

@@ -31,7 +31,7 @@ def listen(app: App, *, host: str, port: int, tell: Callable[[str], None]) -> No
         tell(shown_address(host, link.getsockname()[1]))
         config = uvicorn.Config(
             app,
-            log_level="critical",
+            log_config=None,  # which would close the handlers of all others
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_ENDS_WITHIN_SECONDS,
