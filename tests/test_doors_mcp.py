@@ -162,6 +162,8 @@ async def test_a_document_is_read_from_its_folder_alone(ann: Vouch, place: Path)
     async with Client(mcp_server(ann, version="1", folders=[place / "docs"])) as client:
         for outside in (str(place / "secret.md"), "../secret.md", str(place), "/etc/passwd"):
             assert "may be read" in await refused(client, "ingest", path=outside)
+        for no_name in ("~nobody-is-here/x", "a\0b", "x" * 5000):
+            assert "no name" in await refused(client, "ingest", path=no_name)
         (place / "docs/link.md").symlink_to(place / "secret.md")
         assert "may be read" in await refused(client, "ingest", path=".")
         begun = await called(client, "ingest", path="rules.md")

@@ -179,7 +179,7 @@ class Vouch:
         if conversation.images:
             self._assistant.turns.host.check_images()
         if session is None:
-            session = self._between_turns(session_for, self._assistant, self._user_id, conversation)
+            session = session_for(self._assistant, self._user_id, conversation)
         return AnswerStream(self, conversation, session, material)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:

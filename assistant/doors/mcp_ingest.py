@@ -39,10 +39,11 @@ class Ingesting:
 
     def begin(self, path: str) -> IngestStatus:
         """Begins to read a file or folder. Raises `WrongUsage` for what is not in the folders."""
-        place = Path(path).expanduser()
-        if not place.is_absolute():
-            place = self._folders[0] / place
-        self._check(place)
+        try:
+            place = self._folders[0] / Path(path).expanduser()
+            self._check(place)
+        except (OSError, ValueError, RuntimeError):  # RuntimeError: of ~nobody
+            raise WrongUsage(f"{path[:80]!r} is no name of a file") from None
         status = IngestStatus(len(self._status) + 1, str(place), "running")
         self._status.append(status)
         threading.Thread(target=self._read, args=(status, place), name="ingest", daemon=True).start()
