@@ -11,6 +11,7 @@ from agent_fakes import FakeChat
 
 from assistant.background.chat_model import BackgroundChat
 from assistant.background.priority import AnswersFirst
+from assistant.background.steps import BackgroundSteps
 from stores.base.errors import ModelUnreachable
 
 
@@ -100,3 +101,12 @@ async def test_a_failure_and_a_cancelling_come_through() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert (chat.begun, chat.dropped) == (1, 1)
+
+
+async def test_where_one_is_always_answered_patience_ends_and_nothing_is_broken_off() -> None:
+    chat, answers_first = SlowChat(), AnswersFirst(patience=0.05)
+    chat.may_reply.set()
+    with answers_first.answering():
+        assert await asyncio.wait_for(asking(BackgroundChat(chat, answers_first)), 5) == {"request": 1}
+        await asyncio.wait_for(BackgroundSteps(answers_first).run(lambda: None), 5)
+    assert (chat.begun, chat.dropped) == (1, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,7 +17,9 @@ class AnswerBegan(Exception):
 class AnswersFirst:
     """Known to both sides: who answers says so, who can wait does. For one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, patience: float | None = None) -> None:
+        """patience: seconds after which what waits goes on beside answers; None: it waits for their end."""
+        self.patience = patience
         self._answering = 0
         self._announced = set[object]()  # of any thread: a set takes in and gives out as one step
         self._is_quiet = asyncio.Event()
@@ -54,18 +56,27 @@ class AnswersFirst:
             loop.call_soon_threadsafe(self._tell_who_waits)
 
     async def wait(self) -> None:
-        """Until no answer is being given."""
-        while self._answering or self._announced:  # asked again: the next one may have begun
-            self._is_quiet.clear()
-            await self._is_quiet.wait()
+        """Until no answer is being given, or patience ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.patience):
+                while self._is_answering:  # asked again: the next one may have begun
+                    self._is_quiet.clear()
+                    await self._is_quiet.wait()
+
+    @property
+    def _is_answering(self) -> bool:
+        return bool(self._answering or self._announced)
 
     async def between(self, work: Callable[[], Coroutine[Any, Any, T]], *, again: bool = True) -> T:
         """Work done while no answer is given: broken off where one begins, and begun anew behind it.
 
         again: if not, raises `AnswerBegan` where it is broken off.
         """
+        began = asyncio.get_running_loop().time()
         while True:
             await self.wait()
+            if self.patience is not None and asyncio.get_running_loop().time() - began >= self.patience:
+                return await work()
             self._has_begun.clear()
             working = asyncio.ensure_future(work())
             begun = asyncio.ensure_future(self._has_begun.wait())
@@ -81,7 +92,7 @@ class AnswersFirst:
                 raise AnswerBegan
 
     def _tell_who_waits(self) -> None:
-        if not (self._answering or self._announced):
+        if not self._is_answering:
             self._is_quiet.set()
 
     def _tell_watchers(self, *, begun: bool = False, ended: bool = False) -> None:

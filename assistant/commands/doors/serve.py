@@ -18,6 +18,7 @@ from assistant.settings.identity import key_for
 from stores.base.errors import WrongUsage
 
 _PATIENCE_SECONDS = 2.0  # that an answer waits for the receipts of what its message taught
+_REMEMBERS_AFTER_SECONDS = 1.0  # for each step, also beside answers: where many ask, one is always given
 
 
 @click.command("serve")
@@ -88,6 +89,7 @@ def _serve_api(call: Invocation, host: str, port: int, *, has_metrics: bool, log
     keep_loaded()  # each chat model has an assistant of its own, and all share what they read with
     with call.assistant() as assistant, ExitStack() as others:
         assistant.catch_up()
+        assistant.turns.answers_first.patience = _REMEMBERS_AFTER_SECONDS
         answering = {"": assistant}
 
         def memory(user: str, model: str) -> Vouch:
@@ -97,6 +99,7 @@ def _serve_api(call: Invocation, host: str, port: int, *, has_metrics: bool, log
                 answering[model] = Assistant(
                     settings, call.locations, api_key=key, offline=call.is_offline, tell=call.tell
                 )
+                answering[model].turns.answers_first.patience = _REMEMBERS_AFTER_SECONDS
                 others.callback(answering[model].close)
             return Vouch.of(answering[model], user, patience=_PATIENCE_SECONDS)
 
