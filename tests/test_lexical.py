@@ -22,6 +22,7 @@ from stores.words.lexical import (
     bm25,
     holding_words,
     remove_words,
+    searched,
     statistics_of,
     tokens,
     word_scores,
@@ -55,6 +56,24 @@ from stores.words.lexical import (
 )
 def test_tokens_are_folded_stemmed_and_without_stop_words(written: str, expected: list[str]) -> None:
     assert tokens(written) == expected
+
+
+def test_an_option_is_searched_letter_for_letter_as_well() -> None:
+    assert searched("tar -C, --no-Same_owner=x") == [
+        *("tar", "c", "owner", "x"),
+        *("-C", "--no-Same_owner"),
+    ]
+    assert searched("what does -t do?") == ["-t"]  # its letter alone is a stop word
+    assert searched("e-mail, 5-6, a/-b, -- and - x") == tokens("e-mail, 5-6, a/-b, -- and - x")
+
+
+def test_an_option_finds_its_own_case_first(database: Database) -> None:
+    with database.writing() as sql:
+        add_words(sql, SHARED, {1: "-c writes a file", 2: "-C changes the folder", 3: "-t, --list"})
+    with database.reading() as sql:
+        scores = word_scores(sql, [SHARED], "what does -C do?", [1, 2, 3])
+        assert scores[2] > scores[1] > scores[3] == 0
+        assert holding_words(sql, SHARED, searched("what is -t for?"), 1) == [3]
 
 
 def test_a_very_long_word_is_one_token_and_many_words_stay_many() -> None:

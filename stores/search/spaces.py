@@ -188,7 +188,7 @@ class Space:
         without: versions not looked for. beside: of which passages the one before and after come along.
         """
         deep = k + len(without)
-        wanted = lexical.tokens(query)
+        wanted = lexical.searched(query)
         with self._spaces.database.reading() as sql:
             counts = lexical.passages_with(sql, self._allowed, wanted)
             if self._only is None:
@@ -249,7 +249,7 @@ class Space:
 
     def matching(self, query: str, k: int) -> list[int]:
         """The k live versions that share the query's rarer words, best first."""
-        wanted = lexical.tokens(query)
+        wanted = lexical.searched(query)
         with self._spaces.database.reading() as sql:
             counts = lexical.passages_with(sql, self._allowed, wanted)
             found = [
@@ -269,7 +269,7 @@ class Space:
     def _word_scores(self, sql: SqlSession, query: str, version_ids: Sequence[int]) -> dict[int, float]:
         """Each version is weighed once a query, by the statistics of the query's first use."""
         if query not in self._weighed:
-            statistics = lexical.statistics_of(sql, self._allowed, lexical.tokens(query))
+            statistics = lexical.statistics_of(sql, self._allowed, lexical.searched(query))
             self._weighed[query] = (statistics, {})
         statistics, known = self._weighed[query]
         new = [version_id for version_id in version_ids if version_id not in known]
