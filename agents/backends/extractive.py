@@ -18,7 +18,7 @@ from datetime import datetime, time
 from agents.answering.calculating import Calculator
 from agents.answering.listing import Listed, Lister
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
-from agents.answering.memory_orders import answered_order
+from agents.answering.memory_orders import NOTHING_MEANT, UNDO, answered_order
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
@@ -114,7 +114,16 @@ class ExtractiveChat(QuotingOnly):
     def _ordered(self, request: ReplyRequest) -> list[str] | None:
         own = [source for source in request.sources if is_own_words(source.passage)]
         alone = replace(request, before="")
-        return answered_order(self._languages, request.message, own, lambda: self._told(alone, own, []))
+        said = answered_order(self._languages, request.message, own, lambda: self._told(alone, own, []))
+        return None if said and self._is_of_documents(said, request) else said
+
+    def _is_of_documents(self, said: Sequence[str], request: ReplyRequest) -> bool:
+        """Whether a document surer answers what was taken for an order that names nothing told."""
+        if self._languages is None or said[0] not in (UNDO, NOTHING_MEANT):
+            return False
+        (signs,) = self._languages.signs([request.message])
+        ranked = self._quoter.ranked(request.question, self._documents(request))
+        return bool(ranked) and ranked[0].probability >= max(signs.orders.values())
 
     def _small_talk(self, message: str, sorting: MessageSorting) -> str | None:
         says_something = bool(sorting.asking or sorting.stating)
