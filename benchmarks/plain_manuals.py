@@ -54,7 +54,7 @@ def main() -> None:
         try:
             user = assistant.stores.journal.user_id("ann")
             files = [_written(name, Path(folder)) for name in dict.fromkeys(row["manual"] for row in rows)]
-            _ingest(assistant, user, [*files, *sorted((ROOT / "docs" / "manual").glob("*.md"))])
+            ingest(assistant, user, [*files, *sorted((ROOT / "docs" / "manual").glob("*.md"))])
             _report([(row, *_asked(assistant, user, row, told.show)) for row in rows])
         finally:
             assistant.close()
@@ -72,7 +72,8 @@ def _written(name: str, folder: Path) -> Path:
     return file
 
 
-def _ingest(assistant: Assistant, user: int, files: list[Path]) -> None:
+def ingest(assistant: Assistant, user: int, files: list[Path]) -> None:
+    """Reads files into the shared space."""
     read = (document for file in files for document in read_documents(file))
     documents = (document for document in read if not isinstance(document, UnreadableDocument))
     for _ in assistant.turns.ingest.run(user, SHARED, documents, summary="manuals"):

@@ -316,6 +316,23 @@ class Space:
         with self._spaces.database.reading() as sql:
             return live_passages(sql, version_ids, self._allowed)
 
+    def whole(self, version_id: int, *, most: int) -> list[Passage]:
+        """The live passages of the document that a version stands in, in order; none where they are more."""
+        with self._spaces.database.reading() as sql:
+            read = rows(
+                sql,
+                "SELECT there.id FROM passage_versions AS here "
+                "JOIN passage_versions AS there ON there.document_id = here.document_id "
+                "AND there.removed_at IS NULL AND there.space || '' = here.space "
+                f"WHERE here.id = ? AND {within(self._allowed, 'here')} ORDER BY there.position, there.id "
+                "LIMIT ?",
+                [version_id, most + 1],
+            )
+            if len(read) > most:
+                return []
+            live = live_passages(sql, [i for (i,) in read], self._allowed)
+        return [live[i] for (i,) in read if i in live]
+
     def neighbours(self, version_ids: Sequence[int]) -> dict[int, tuple[int | None, int | None]]:
         """For each version, the live versions before and after it in its document or conversation."""
         with self._spaces.database.reading() as sql:
