@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 from assistant.library.documents import PreparedDocument, read_stream
+from assistant.library.formats.markdown_reader import read_markdown
 from assistant.library.formats.text_reader import manual_sections, text_sections
 
 HELP = """\
@@ -99,6 +100,16 @@ def test_prose_is_no_manual() -> None:
     )
     assert not manual_sections(prose)
     assert [section.path for section in text_sections(prose)] == [()]
+
+
+def test_options_in_a_block_of_code_are_entries_and_other_code_stays_as_it_is() -> None:
+    run = "docker run \\\n  --name a \\\n  -p 80:80 \\\n  -v /x:/y \\\n  --rm b"
+    yaml = "".join(f"key{n}:\n  a: 1\n\n  b: 2\n" for n in range(9)).strip()
+    readme = f"# Tool\n\n```\n{HELP}```\n\n```\n{run}\n```\n\n```\n{yaml}\n```\n"
+    [section] = read_markdown(readme.encode(), "README.md").sections
+    assert "\n\n-a, --all\ncopy all files, also hidden ones\n\n" in section.text
+    assert run in section.text
+    assert section.text.endswith(yaml)
 
 
 def test_help_that_is_piped_in_is_read_so_too() -> None:

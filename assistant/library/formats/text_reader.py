@@ -112,13 +112,16 @@ class _Block:
         return (", " if len(told) > 1 and self.head[0].is_option else " ").join(told)
 
 
-def manual_sections(text: str) -> list[Section]:
-    """The sections of a manual; empty for a text that is not laid out as one."""
+def manual_sections(text: str, *, by_terms: bool = True) -> list[Section]:
+    """The sections of a manual; empty for a text that is not laid out as one.
+
+    by_terms: terms that are no options make a manual as well.
+    """
     raw = [line.rstrip().expandtabs() for line in _HYPHENATED.sub("", plain(text)).split("\n")]
     found = list(_sections(_lines(raw), ()))
     entries = [section for section in found if section.is_entry]
-    options = [section for section in entries if _OPTION.match(section.text)]
-    terms = [section for section in entries if section.path]
+    options = [section for section in entries if _OPTION.match(section.text) and "\n" in section.text]
+    terms = [section for section in entries if section.path and by_terms]
     return found if len(options) >= _LEAST_OPTIONS or len(terms) >= _LEAST_TERMS else []
 
 
