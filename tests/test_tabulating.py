@@ -101,12 +101,13 @@ def test_only_rows_of_a_document_are_a_table() -> None:
 
 
 async def test_the_answer_cites_the_rows_that_were_found_and_shows_the_others() -> None:
-    first = source(1, FOOD)
+    prose, first = source(1, "Prose."), source(2, FOOD)
     rows = ((first.passage.version_id, FOOD), (99, BUS), *((98, MORE_FOOD) for _ in range(10)))
     chat = ExtractiveChat(Quoter(FixedEncoder({}), threshold=0.5, quotes=1))
-    request = ReplyRequest((), "x", "x", (first,), tabulated=Tabulated("Sum: 3.", rows))
+    counted = Tabulated("Sum: 3.", rows, found_in=first.passage.version_id)
+    request = ReplyRequest((), "x", "x", (prose, first), tabulated=counted)
     lines = "".join([piece async for piece in chat.stream(request)]).splitlines()
-    assert lines[:3] == ["Sum: 3. [1]", f"{FOOD} [1]", BUS]
+    assert lines[:3] == ["Sum: 3. [2]", f"{FOOD} [2]", BUS]
     assert lines[-1] == "and 2 more rows"
 
 

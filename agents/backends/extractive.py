@@ -204,8 +204,8 @@ class ExtractiveChat(QuotingOnly):
 
 def _of_table(found: Tabulated, documents: Sequence[Source]) -> list[str]:
     """What was counted, and the first of the rows that it was counted over, each cited where it was found."""
-    first = documents[0].number
     by_version = {source.passage.version_id: source.number for source in documents}
+    first = by_version[found.found_in]
     pieces: list[str] = [CitingText(f"{found.text} [{first}]", [first], counts=True)]
     for version_id, text in found.rows[:_MOST_ROWS]:
         number = by_version.get(version_id)

@@ -92,6 +92,7 @@ class Tabulated:
 
     text: str
     rows: tuple[tuple[int, str], ...] = ()  # version of the passage, and the row as it stands there
+    found_in: int = 0  # the version by which the table was found
 
 
 @dataclass(frozen=True)

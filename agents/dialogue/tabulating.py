@@ -9,6 +9,7 @@ column is clearly meant, that is said instead of an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -77,16 +78,18 @@ class Tabulator:
             return meant.best[1]
         if meant.act == "count":
             return "count"
-        chances = self._totals.chances(_without_values(message, table))
+        chances = self._totals.chances(_without_names(message, table))
         likeliest = max(chances, key=chances.__getitem__)
         if likeliest == "none" or chances[likeliest] < _SURE_FROM:
             return None
         return "sum" if likeliest == "sum" else "mean"
 
 
-def _without_values(message: str, table: KnowledgeTable) -> str:
+def _without_names(message: str, table: KnowledgeTable) -> str:
     for named in reversed(table.named_in(message)):
         message = f"{message[: named.span[0]]}{VALUE}{message[named.span[1] :]}"
+    for column in table.columns:  # "total" may be one
+        message = re.sub(rf"(?<!\w){re.escape(column)}(?!\w)", VALUE, message, flags=re.IGNORECASE)
     return message
 
 

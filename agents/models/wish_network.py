@@ -23,7 +23,7 @@ from agents.models.dialogue_arrays import VECTOR, Arrays, Floats, Strings
 SHIPPED = Path(__file__).parent / "weights" / "wishes" / "wishes.safetensors"
 TOTALS_SHIPPED = SHIPPED.with_name("totals.safetensors")
 TOTALS = ("none", "sum", "mean")  # what a message may ask over the rows of a table
-VALUE = "it"  # stands in such a message for a value of the table
+VALUE = "it"  # stands in such a message for a value of the table, and for the name of a column
 MOST_TOKENS = 60  # of a message, the first
 WIDTH, HEADS, LAYERS, INNER = 96, 4, 2, 192
 FAR = 8  # tokens from what is judged, or more

@@ -34,6 +34,7 @@ from stores.conversation.turn_models import REWRITTEN
 from stores.database.tables import Turn
 
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+_TABLE_AMONG = 3  # documents, the first, in which a table is looked for
 _MOST_OF_A_TABLE = 2_000  # passages; of a longer document nothing is counted
 _STANDING = 60  # statements that always hold, the newest, of which as many are sent as there is room for
 _LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
@@ -211,12 +212,14 @@ class _FromMemory:
         )
 
     def _tabulated(self, sources: Sequence[Passage]) -> Tabulated | None:
-        """What is counted over the table that is found before all other documents, if that is asked for."""
-        first = next((passage for passage in sources if passage.kind == "document"), None)
-        if first is None or not holds_rows(first):
+        """What is counted over the table among the first documents found, if that is asked for."""
+        documents = [passage for passage in sources if passage.kind == "document"][:_TABLE_AMONG]
+        first = next(filter(holds_rows, documents), None)
+        if first is None:
             return None
         whole = self._searching.spaces.of(self._user_id).whole(first.version_id, most=_MOST_OF_A_TABLE)
-        return self._talk.tabulated(self._message, whole) if whole else None
+        counted = self._talk.tabulated(self._message, whole) if whole else None
+        return counted and replace(counted, found_in=first.version_id)
 
     def _to_be_written(self, responder: Responder) -> ReplyRequest:
         """For a model that writes: what helps and is not in the conversation, which goes along."""

@@ -158,12 +158,10 @@ def _phrases(draw: random.Random) -> list[tuple[str, str]]:
         for template in templates:
             for _ in range(OF_A_TEMPLATE):
                 slots = {"c": COLUMNS, "t": THINGS, "v": VALUES, "p": PEOPLE, "u": UNITS}
-                told = template.format(**{name: draw.choice(values) for name, values in slots.items()})
-                found[told] = label
-                slots |= {"v": [VALUE], "p": [VALUE]}  # as a value of the table reads
-                found[template.format(**{name: draw.choice(values) for name, values in slots.items()})] = (
-                    label
-                )
+                of_a_table = slots | {"c": [VALUE], "v": [VALUE], "p": [VALUE]}
+                for each in (slots, of_a_table):
+                    told = template.format(**{name: draw.choice(words) for name, words in each.items()})
+                    found[told] = label
     return list(found.items())
 
 
