@@ -108,8 +108,8 @@ def _answered(
     for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
         finished = assistant.turns.host.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
-    shown = answer.partition("\n\n")[2] if answer.startswith(NOTED) else answer
-    wanted, first = folded(question["answer"]), _CITED.split(shown)[0]
+    first, shown = said_first(answer)
+    wanted = folded(question["answer"])
     if not finished.cited:
         outcome = "nothing"
     elif is_sure(answer):
@@ -117,6 +117,12 @@ def _answered(
     else:
         outcome = "hedged" if wanted and wanted in folded(shown) else "unsure"
     return question, outcome, answer
+
+
+def said_first(answer: str) -> tuple[str, str]:
+    """What an answer says before its first citation, and all that it shows below what it notes."""
+    shown = answer.partition("\n\n")[2] if answer.startswith(NOTED) else answer
+    return _CITED.split(shown)[0], shown
 
 
 def _report_answers(rows: Sequence[tuple[dict[str, Any], str, str]], show: bool) -> None:

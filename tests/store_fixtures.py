@@ -33,7 +33,7 @@ from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces
 from stores.vectors.exact import VectorIndex, Vectors
-from stores.words.lexical import tokens
+from stores.words.lexical import searched
 
 V = TypeVar("V", bound=VectorIndex)
 
@@ -224,7 +224,7 @@ def assert_words_are_exact(database: Database) -> None:
     """The words and statistics kept are those of the live texts, counted anew."""
     found = findable(database)
     words = {
-        row["version"]: (row["space"], tokens(searchable_text(row["title"], row["text"])))
+        row["version"]: (row["space"], searched(searchable_text(row["title"], row["text"])))
         for row in found["texts"]
     }
     kept = {row[0]: (SHARED, row[1].split()) for row in found["shared words"]}

@@ -61,7 +61,8 @@ async def answer(
 @pytest.mark.parametrize("best", ["-w, --warmup <NUM>", "It fills the caches."])
 async def test_what_an_option_does_is_quoted_with_the_option(best: str) -> None:
     asked = "How do I fill the caches?"
-    encoder = FixedEncoder({asked: (1, 0, 0, 0), best: (1, 0, 0, 0)})
+    below = f"-w, --warmup <NUM>\n{best}"
+    encoder = FixedEncoder(dict.fromkeys((asked, best, below), (1, 0, 0, 0)))
     entry = "Options follow.\n\n-w, --warmup <NUM>\nIt fills the caches. Again.\n\n-r\nRuns."
     model = ExtractiveChat(Quoter(encoder, threshold=0.5, quotes=1))
     request = ReplyRequest((), asked, asked, (source(1, entry),))

@@ -15,13 +15,16 @@ from sqlalchemy import text
 from store_fixtures import Stores, assert_words_are_exact, document, findable, fresh_database
 
 from stores.base.passages import SHARED
+from stores.checks.words import word_faults
 from stores.database.database import Database
+from stores.words import lexical
 from stores.words.lexical import (
     WordStatistics,
     add_words,
     bm25,
     holding_words,
     remove_words,
+    searched,
     statistics_of,
     tokens,
     word_scores,
@@ -55,6 +58,34 @@ from stores.words.lexical import (
 )
 def test_tokens_are_folded_stemmed_and_without_stop_words(written: str, expected: list[str]) -> None:
     assert tokens(written) == expected
+
+
+def test_an_option_is_searched_letter_for_letter_as_well() -> None:
+    assert searched("tar -C, --no-Same_owner=x") == [
+        *("tar", "c", "owner", "x"),
+        *("-C", "--no-Same_owner"),
+    ]
+    assert searched("what does -t do?") == ["-t"]  # its letter alone is a stop word
+    assert searched("e-mail, 5-6, a/-b, -- and - x") == tokens("e-mail, 5-6, a/-b, -- and - x")
+
+
+def test_an_option_finds_its_own_case_first(database: Database) -> None:
+    with database.writing() as sql:
+        add_words(sql, SHARED, {1: "-c writes a file", 2: "-C changes the folder", 3: "-t, --list"})
+    with database.reading() as sql:
+        scores = word_scores(sql, [SHARED], "what does -C do?", [1, 2, 3])
+        assert scores[2] > scores[1] > scores[3] == 0
+        assert holding_words(sql, SHARED, searched("what is -t for?"), 1) == [3]
+
+
+def test_words_of_before_options_were_searched_are_no_fault(
+    stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(lexical, "searched", tokens)
+        stores.add(ann, document("a.txt", "-C changes the folder"))
+    stores.add(ann, document("b.txt", "-t lists"))
+    assert not word_faults(stores.database)
 
 
 def test_a_very_long_word_is_one_token_and_many_words_stay_many() -> None:

@@ -6,12 +6,14 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from agent_fakes import PERSONAL, FixedReader, source
+from agent_fakes import PERSONAL, FixedEncoder, FixedReader, source
 from test_languages import FixedLanguages
 
 from agents.answering.memory_answers import MemoryAnswer, Remembered
 from agents.answering.memory_orders import CORRECT, FORGET, NOTHING_MEANT, UNDO, answered_order
-from agents.base.chat_interfaces import CitingText, Source
+from agents.answering.quoting import Quoter
+from agents.backends.extractive import ExtractiveChat
+from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
 from agents.base.citations import Citations
 from agents.base.claim_interfaces import Said
 from agents.base.interfaces import Sorting
@@ -79,6 +81,24 @@ def test_undo_names_the_command_and_all_else_is_no_order() -> None:
     assert answered("take that back", "fact") == [UNDO]
     assert answered("my cat is called Bella", "fact") is None
     assert answered_order(None, BELLA, [], list) is None
+
+
+@pytest.mark.parametrize(("cosine", "is_order"), [(1.0, False), (0.0, True)])
+def test_a_document_that_surely_answers_goes_before_an_order_that_names_nothing(
+    cosine: float, is_order: bool
+) -> None:
+    asked, text = "take that back", "Take that back to the depot."
+    encoder = FixedEncoder({asked: (1, 0, 0, 0), text: (cosine, (1 - cosine**2) ** 0.5, 0, 0)})
+    heads = FixedLanguages(**{asked: "undo"})
+    chat = ExtractiveChat(Quoter(encoder, threshold=0.5, quotes=1), languages=heads)
+    request = ReplyRequest((), asked, asked, (source(1, text),))
+    said = asyncio.run(_all(chat, request))
+    assert (said == UNDO) == is_order
+    assert is_order or text in said
+
+
+async def _all(chat: ExtractiveChat, request: ReplyRequest) -> str:
+    return "".join([piece async for piece in chat.stream(request)])
 
 
 @pytest.mark.parametrize(

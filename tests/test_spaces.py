@@ -287,6 +287,20 @@ def test_a_passage_tells_where_it_stands(stores: Stores, ann: int) -> None:
     assert passage.created_at.tzinfo is not None
 
 
+def test_a_whole_document_is_the_users_own_or_shared_and_never_a_part_of_a_longer_one(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    stores.add(ann, document("a.txt", "one", "two", "three"), document("b.txt", "four"))
+    stores.say(ann, "mine")
+    ids = versions(stores, SHARED)
+    [own] = stores.texts(own_space(ann))
+    space = stores.spaces(ExactVectors(DIMENSION)).of(bob)
+    assert [passage.text for passage in space.whole(ids["two"], most=3)] == ["one", "two", "three"]
+    assert space.whole(ids["two"], most=2) == []
+    assert space.whole(own, most=3) == []
+    assert space.whole(999, most=3) == []
+
+
 def test_neighbours_stand_before_and_after_in_the_same_document(stores: Stores, ann: int) -> None:
     stores.add(ann, document("a.txt", "one", "two", "three"), document("b.txt", "four"))
     ids = versions(stores, SHARED)

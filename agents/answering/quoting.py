@@ -26,7 +26,7 @@ from agents.languages.sentence_cutting import sentences_in
 from agents.languages.signs import Languages, is_english
 from agents.retrieval.reader_judge import Readings
 from stores.base.passages import HEADING_OF, searchable_text
-from stores.words.lexical import tokens
+from stores.words.lexical import searched, tokens
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,6 +80,13 @@ class Placed:
     passage: str
     number: int  # the place of its passage among the sources, from 1: the best is first
     sentence: Sentence
+    term: str = ""  # above it in its paragraph
+
+    @property
+    def told(self) -> str:
+        """The sentence as it is shown, below its term."""
+        is_apart = self.term and self.term not in self.sentence.text
+        return f"{self.term}\n{self.sentence.text}" if is_apart else self.sentence.text
 
 
 class Quoter:
@@ -173,7 +180,13 @@ class Quoter:
         if not quotable:
             return []
         placed = [
-            Placed(source.passage.title, source.passage.text, max(1, source.number), sentence)
+            Placed(
+                source.passage.title,
+                source.passage.text,
+                max(1, source.number),
+                sentence,
+                _in_its_entry(source, sentence, 0.0).term,
+            )
             for source, sentence in quotable.values()
         ]
         message = asked(question)
@@ -223,17 +236,15 @@ def features(
     """
     message = asked(question)
     queries = encoder.encode_queries(list(dict.fromkeys((question, message))))
-    vectors = encoder.encode_passages(
-        [f"{p.title}\n{p.sentence.text}" if p.title else p.sentence.text for p in placed]
-    )
-    words = tokens if tokens(message) else _all_words  # "What can you do?" has no rarer ones
+    vectors = encoder.encode_passages([f"{p.title}\n{p.told}" if p.title else p.told for p in placed])
+    words = searched if searched(message) else _all_words  # "What can you do?" has no rarer ones
     wanted = set(words(message))
     verdicts = {passage: _log_odds(reading.verdict.score) for passage, reading in readings.items()}
     return np.array(
         [
             (
                 float((queries @ vector).max()),
-                _share(wanted, words(p.sentence.text)),
+                _share(wanted, words(p.told)),
                 _share(wanted, words(f"{p.title} {p.passage}")),
                 1 / p.number,
                 *_read_features(readings, verdicts, p),

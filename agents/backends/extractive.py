@@ -18,10 +18,10 @@ from datetime import datetime, time
 from agents.answering.calculating import Calculator
 from agents.answering.listing import Listed, Lister
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
-from agents.answering.memory_orders import answered_order
+from agents.answering.memory_orders import NOTHING_MEANT, UNDO, answered_order
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
-from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
+from agents.base.chat_interfaces import CitingText, ReplyRequest, Source, Tabulated
 from agents.base.quoting_only import NOTED, NOTHING_FOUND, QuotingOnly
 from agents.base.sentences import sentences
 from agents.languages.message_sorting import MessageSorter, MessageSorting
@@ -50,6 +50,7 @@ _MOST_NEAREST = 3  # statements and passages shown where none surely answers
 _MOST_STATEMENTS = 2  # of these, that what was found cannot take the place of
 _MOST_OF_ALL = 8  # statements shown where everything is asked for
 _OF_VOUCH_FROM = 0.7  # p(ask_tool); of 629 questions of the dev parts about oneself one is as probable
+_MOST_ROWS = 10  # of a table, shown below what was counted over them
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
 
@@ -97,6 +98,10 @@ class ExtractiveChat(QuotingOnly):
                 yield computed
                 return
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
+        if request.tabulated and not await asyncio.to_thread(self._surely_told, request):
+            for piece in _of_table(request.tabulated, self._documents(request)):
+                yield piece
+            return
         if not request.asks and (line := await asyncio.to_thread(self._small_talk, request.message, sorting)):
             yield line
             return
@@ -114,7 +119,16 @@ class ExtractiveChat(QuotingOnly):
     def _ordered(self, request: ReplyRequest) -> list[str] | None:
         own = [source for source in request.sources if is_own_words(source.passage)]
         alone = replace(request, before="")
-        return answered_order(self._languages, request.message, own, lambda: self._told(alone, own, []))
+        said = answered_order(self._languages, request.message, own, lambda: self._told(alone, own, []))
+        return None if said and self._is_of_documents(said, request) else said
+
+    def _is_of_documents(self, said: Sequence[str], request: ReplyRequest) -> bool:
+        """Whether a document surer answers what was taken for an order that names nothing told."""
+        if self._languages is None or said[0] not in (UNDO, NOTHING_MEANT):
+            return False
+        (signs,) = self._languages.signs([request.message])
+        ranked = self._quoter.ranked(request.question, self._documents(request))
+        return bool(ranked) and ranked[0].probability >= max(signs.orders.values())
 
     def _small_talk(self, message: str, sorting: MessageSorting) -> str | None:
         says_something = bool(sorting.asking or sorting.stating)
@@ -155,6 +169,12 @@ class ExtractiveChat(QuotingOnly):
             return [NOT_SURE, _citing(f"\n{_told_line(best)}", best), *_also(listed, told)]
         return _of_documents(quotes) or _nearest(told, ranked)
 
+    def _surely_told(self, request: ReplyRequest) -> bool:
+        """Whether what the user told surely answers."""
+        own = [source for source in request.sources if is_own_words(source.passage)]
+        told = self._told(request, own, [])
+        return bool(told) and told[0].probability >= self._sure_from
+
     def _asks_for_several(self, message: str) -> bool:
         return self._lister is not None and self._lister.asks_for_several(message, surely=True)
 
@@ -180,6 +200,20 @@ class ExtractiveChat(QuotingOnly):
             return []
         here = [Source(0, message_passage(0, "", " ".join(stated), "this message", now()))] if stated else []
         return self._memory.answers(request.message, request.before, [*here, *own])
+
+
+def _of_table(found: Tabulated, documents: Sequence[Source]) -> list[str]:
+    """What was counted, and the first of the rows that it was counted over, each cited where it was found."""
+    by_version = {source.passage.version_id: source.number for source in documents}
+    first = by_version[found.found_in]
+    pieces: list[str] = [CitingText(f"{found.text} [{first}]", [first], counts=True)]
+    for version_id, text in found.rows[:_MOST_ROWS]:
+        number = by_version.get(version_id)
+        cited = [number] if number else []
+        pieces.append(CitingText(f"\n{_cut(text)}" + "".join(f" [{n}]" for n in cited), cited, counts=True))
+    if (more := len(found.rows) - _MOST_ROWS) > 0:
+        pieces.append(f"\nand {more} more {'row' if more == 1 else 'rows'}")
+    return pieces
 
 
 def _of_documents(quotes: Sequence[Quote]) -> list[str]:

@@ -84,6 +84,18 @@ class DialogueState:
 
 
 @dataclass(frozen=True)
+class Tabulated:
+    """What was counted over the rows of a table, in a line, and the rows that it was made of.
+
+    Without rows it says why nothing can be counted.
+    """
+
+    text: str
+    rows: tuple[tuple[int, str], ...] = ()  # version of the passage, and the row as it stands there
+    found_in: int = 0  # the version by which the table was found
+
+
+@dataclass(frozen=True)
 class ReplyRequest:
     """What is to be answered, in two forms that say the same.
 
@@ -110,6 +122,7 @@ class ReplyRequest:
     seen: tuple[int, ...] = ()  # versions whose words the model sees under no number
     images: tuple[Image, ...] = ()  # that go with the message
     is_written: bool = False  # by a model that writes and reads the conversation with its sources
+    tabulated: Tabulated | None = None  # what was counted over the table that is found first
 
     @property
     def sent_of(self) -> tuple[int, int] | None:

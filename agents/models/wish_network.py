@@ -21,6 +21,9 @@ from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import VECTOR, Arrays, Floats, Strings
 
 SHIPPED = Path(__file__).parent / "weights" / "wishes" / "wishes.safetensors"
+TOTALS_SHIPPED = SHIPPED.with_name("totals.safetensors")
+TOTALS = ("none", "sum", "mean")  # what a message may ask over the rows of a table
+VALUE = "it"  # stands in such a message for a value of the table, and for the name of a column
 MOST_TOKENS = 60  # of a message, the first
 WIDTH, HEADS, LAYERS, INNER = 96, 4, 2, 192
 FAR = 8  # tokens from what is judged, or more
@@ -162,3 +165,19 @@ def _norm(weights: Mapping[str, Floats], name: str, values: Floats) -> Floats:
     scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _EPSILON)
     result: Floats = centred / scale * weights[f"{name}.weight"] + weights[f"{name}.bias"]
     return result
+
+
+class TotalHead:
+    """Tells whether a message asks for a sum or a mean: softmax(W q + b) of its vector q."""
+
+    def __init__(self, encoder: Encoder, file: Path = TOTALS_SHIPPED) -> None:
+        self._encoder = encoder
+        with safe_open(file, framework="numpy") as tensors:
+            self._weight, self._bias = tensors.get_tensor("weight"), tensors.get_tensor("bias")
+
+    def chances(self, message: str) -> dict[str, float]:
+        """Of each of TOTALS; they add up to 1."""
+        (vector,) = self._encoder.encode_queries([message])
+        logits = self._weight @ vector + self._bias
+        shares = np.exp(logits - logits.max())
+        return dict(zip(TOTALS, (shares / shares.sum()).tolist(), strict=True))

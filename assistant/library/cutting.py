@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.base.sentences import sentences
 from assistant.library.formats.plain_text import Section
@@ -107,7 +107,7 @@ def join_sections(sections: Iterable[Section], *, most_words: int) -> list[Secti
 
     A heading without text stands before the next text, unless it is above it anyway. A short section is
     joined with the one after it if that has the same parent and both together have at most `most_words`;
-    they then stand under the parent, their headings in the text.
+    they then stand under the parent, their headings in the text. Entries of a manual stay apart.
     """
     joined: list[Section] = []
     bare: list[tuple[str, ...]] = []  # headings without text since the last text
@@ -117,7 +117,7 @@ def join_sections(sections: Iterable[Section], *, most_words: int) -> list[Secti
             continue
         headings = [path[-1] for path in bare if section.path[: len(path)] != path]
         bare.clear()
-        section = Section(section.path, "\n\n".join([*headings, section.text]))
+        section = replace(section, text="\n\n".join([*headings, section.text]))
         before = joined[-1] if joined else None
         if before and section.path and _are_joined(before, section, most_words):
             parent = section.path[:-1]
@@ -134,6 +134,8 @@ def join_sections(sections: Iterable[Section], *, most_words: int) -> list[Secti
 
 def _are_joined(before: Section, section: Section, most_words: int) -> bool:
     parent = section.path[:-1]
+    if before.is_entry or section.is_entry:
+        return False
     if parent != before.path and (not before.path or parent != before.path[:-1]):
         return False
     words = count_words(before.text)

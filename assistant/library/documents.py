@@ -26,6 +26,7 @@ from assistant.library.formats.readers import (
     read_whole,
     too_large,
 )
+from assistant.library.formats.text_reader import text_sections
 from stores.base.errors import UnreadableDocument
 from stores.base.file_names import shown_path
 from stores.base.file_states import FileState, WatchedFile
@@ -195,7 +196,7 @@ def read_stream(
             raise UnreadableDocument(name, too_large(TEXT_BYTES))
         if "\0" in text:
             raise UnreadableDocument(name, NOT_TEXT)
-        yield _prepared(name, plain_line(name), [Section((), unwrapped(text))], passage_words=passage_words)
+        yield _prepared(name, plain_line(name), text_sections(text), passage_words=passage_words)
     except UnreadableDocument as error:
         yield error
     except UnicodeError:

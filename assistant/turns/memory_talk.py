@@ -13,8 +13,9 @@ from typing import Protocol
 
 from agents.answering.overview import sections
 from agents.answering.responder import Parts, Responder
-from agents.base.chat_interfaces import DialogueState, ReplyRequest
+from agents.base.chat_interfaces import DialogueState, ReplyRequest, Tabulated
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange, Verdict
+from agents.dialogue.tabulating import holds_rows
 from agents.languages.message_sorting import MessageSorter
 from agents.languages.standing import Secrets
 from agents.retrieval.helping import most_helping
@@ -33,6 +34,8 @@ from stores.conversation.turn_models import REWRITTEN
 from stores.database.tables import Turn
 
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+_TABLE_AMONG = 3  # documents, the first, in which a table is looked for
+_MOST_OF_A_TABLE = 2_000  # passages; of a longer document nothing is counted
 _STANDING = 60  # statements that always hold, the newest, of which as many are sent as there is room for
 _LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
 
@@ -78,6 +81,7 @@ class MemoryTalk:
         secrets: Secrets | None = None,
         asked_in: Callable[[int, int], str | None] = lambda user_id, session_id: None,
         summary_of: Callable[[int, int], str] = lambda user_id, session_id: "",
+        tabulated: Callable[[str, Sequence[Passage]], Tabulated | None] = lambda message, passages: None,
     ) -> None:
         """cut: a long text as passages. history_turns: how many earlier turns the model sees.
 
@@ -89,7 +93,9 @@ class MemoryTalk:
         secrets: what is not sent to a model that writes unless it is asked for.
         asked_in: what a user's session asks of all answers in it; None: what the settings ask.
         summary_of: what was said in a user's session before what is still sent of it, in short.
+        tabulated: what is counted over the rows of a document, if that is asked for.
         """
+        self.tabulated = tabulated
         self.journal = journal
         self.secrets, self.asked_in = secrets or Secrets(None), asked_in
         self.summary_of = summary_of
@@ -198,7 +204,22 @@ class _FromMemory:
             at_least=len(in_front) + sum(candidate.given > 0 for candidate in self._order.order),
             useless=self._order.useless,
         )
-        return replace(request, asks=self._only is not None, outlines=self._outlines)
+        return replace(
+            request,
+            asks=self._only is not None,
+            outlines=self._outlines,
+            tabulated=self._tabulated([source.passage for source in request.sources]),
+        )
+
+    def _tabulated(self, sources: Sequence[Passage]) -> Tabulated | None:
+        """What is counted over the table among the first documents found, if that is asked for."""
+        documents = [passage for passage in sources if passage.kind == "document"][:_TABLE_AMONG]
+        first = next(filter(holds_rows, documents), None)
+        if first is None:
+            return None
+        whole = self._searching.spaces.of(self._user_id).whole(first.version_id, most=_MOST_OF_A_TABLE)
+        counted = self._talk.tabulated(self._message, whole) if whole else None
+        return counted and replace(counted, found_in=first.version_id)
 
     def _to_be_written(self, responder: Responder) -> ReplyRequest:
         """For a model that writes: what helps and is not in the conversation, which goes along."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 Operator = Literal["is", "not", "most", "least", "below", "above"]
@@ -59,15 +60,20 @@ def unit_of(value: str) -> str:
 
 def number_of(value: str) -> float | None:
     """The number that a value is, with what stands beside it: "12 kg", "€ 4.50"; of a time its minutes."""
-    text = value.strip()
-    if time := _TIME.fullmatch(text):
+    if time := _TIME.fullmatch(value.strip()):
         return 60.0 * int(time[1]) + int(time[2])
+    number = decimal_of(value)
+    return None if number is None else float(number)
+
+
+def decimal_of(value: str) -> Decimal | None:
+    """The same with its decimal places as they are written; None of a time."""
+    text = value.strip()
     found = _NUMBER.fullmatch(text)
     if found is None:
         return None
     plain = found[1].replace(",", "") if _THOUSANDS.fullmatch(found[1]) else found[1].replace(",", ".")
-    number = float(plain)
-    return -number if text.startswith("-") else number
+    return -Decimal(plain) if text.startswith("-") else Decimal(plain)
 
 
 def is_time(value: str) -> bool:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.passages import searchable_text
 from stores.database.database import Database
 from stores.words.full_text import word_index
-from stores.words.lexical import tokens
+from stores.words.lexical import searched, tokens
 
 _ROWS_AT_ONCE = 2_000
 
@@ -95,9 +95,11 @@ def _look(sql: SqlSession, looked_at: Callable[[int], None], *, is_index_whole: 
             stored = index.stored(sql, space, list(of_space))
             passages, total = found.sizes.get(space, (0, 0))
             for version_id, written in of_space.items():
-                words = tokens(written)
+                words = searched(written)
                 if version_id not in stored:
                     found.missing.setdefault(space, {})[version_id] = words
+                elif stored[version_id] == tokens(written):
+                    words = stored[version_id]  # of before options were searched
                 elif stored[version_id] != words:
                     found.wrong.setdefault(space, {})[version_id] = words
                 passages, total = passages + 1, total + len(words)

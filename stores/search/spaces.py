@@ -188,7 +188,7 @@ class Space:
         without: versions not looked for. beside: of which passages the one before and after come along.
         """
         deep = k + len(without)
-        wanted = lexical.tokens(query)
+        wanted = lexical.searched(query)
         with self._spaces.database.reading() as sql:
             counts = lexical.passages_with(sql, self._allowed, wanted)
             if self._only is None:
@@ -249,7 +249,7 @@ class Space:
 
     def matching(self, query: str, k: int) -> list[int]:
         """The k live versions that share the query's rarer words, best first."""
-        wanted = lexical.tokens(query)
+        wanted = lexical.searched(query)
         with self._spaces.database.reading() as sql:
             counts = lexical.passages_with(sql, self._allowed, wanted)
             found = [
@@ -269,7 +269,7 @@ class Space:
     def _word_scores(self, sql: SqlSession, query: str, version_ids: Sequence[int]) -> dict[int, float]:
         """Each version is weighed once a query, by the statistics of the query's first use."""
         if query not in self._weighed:
-            statistics = lexical.statistics_of(sql, self._allowed, lexical.tokens(query))
+            statistics = lexical.statistics_of(sql, self._allowed, lexical.searched(query))
             self._weighed[query] = (statistics, {})
         statistics, known = self._weighed[query]
         new = [version_id for version_id in version_ids if version_id not in known]
@@ -315,6 +315,23 @@ class Space:
         """The live versions among these, by id."""
         with self._spaces.database.reading() as sql:
             return live_passages(sql, version_ids, self._allowed)
+
+    def whole(self, version_id: int, *, most: int) -> list[Passage]:
+        """The live passages of the document that a version stands in, in order; none where they are more."""
+        with self._spaces.database.reading() as sql:
+            read = rows(
+                sql,
+                "SELECT there.id FROM passage_versions AS here "
+                "JOIN passage_versions AS there ON there.document_id = here.document_id "
+                "AND there.removed_at IS NULL AND there.space || '' = here.space "
+                f"WHERE here.id = ? AND {within(self._allowed, 'here')} ORDER BY there.position, there.id "
+                "LIMIT ?",
+                [version_id, most + 1],
+            )
+            if len(read) > most:
+                return []
+            live = live_passages(sql, [i for (i,) in read], self._allowed)
+        return [live[i] for (i,) in read if i in live]
 
     def neighbours(self, version_ids: Sequence[int]) -> dict[int, tuple[int | None, int | None]]:
         """For each version, the live versions before and after it in its document or conversation."""

@@ -42,6 +42,7 @@ _STOP_WORDS = frozenset(
     they this those through to too under until up ve very was we were what when where which while who whom
     why will with would you your yours""".split()
 )
+_OPTION = re.compile(r"(?<![\w/.-])--?[A-Za-z0-9][A-Za-z0-9_-]*")
 _stem = lru_cache(maxsize=200_000)(Stemmer.Stemmer("english").stemWord)
 
 
@@ -62,6 +63,15 @@ def tokens(written: str, *, all_words: bool = False) -> list[str]:
         elif all_words or word not in _STOP_WORDS:
             found.append(_stem(word) if word.isascii() else word)
     return found
+
+
+def searched(written: str) -> list[str]:
+    """The tokens that passages are found by: the words, and behind them each option letter for letter.
+
+    An option ("-C", "--capath") keeps its dashes and its case, and counts though its letter is a stop word.
+    """
+    options = (option.rstrip("-") for option in _OPTION.findall(written)) if "-" in written else ()
+    return [*tokens(written), *options]
 
 
 @dataclass(frozen=True)
@@ -135,7 +145,7 @@ def worth_asking(passages_with: Mapping[str, int], *, budget: int) -> list[str]:
 def add_words(sql: SqlSession, space: str, texts: Mapping[int, str]) -> None:
     """Makes texts findable by their words, in the caller's transaction. texts: by version id."""
     if texts:
-        words = {version_id: tokens(written) for version_id, written in texts.items()}
+        words = {version_id: searched(written) for version_id, written in texts.items()}
         word_index(sql).add(sql, space, words)
         _count(sql, space, words.values(), sign=1)
 
@@ -217,7 +227,7 @@ def word_scores(
 
     statistics: of the query's tokens in these spaces, when they are known already.
     """
-    wanted = tokens(query)
+    wanted = searched(query)
     statistics = statistics or statistics_of(sql, spaces, wanted)
     scores = dict.fromkeys(version_ids, 0.0)
     index = word_index(sql)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assistant.library.formats.html_reader import add_html, parsed_html
 from assistant.library.formats.outlines import Outline, Reading, with_title
 from assistant.library.formats.plain_text import entries, plain
-from assistant.library.formats.text_reader import decoded
+from assistant.library.formats.text_reader import decoded, manual_sections
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -66,7 +66,11 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
                     outline.add(label + said, line_of="list" if label else "")
                 heading_level, label = 0, ""
             case "fence" | "code_block":
-                outline.add_code(token.content)
+                found_options = manual_sections(token.content, by_terms=False)
+                for section in found_options:
+                    outline.add(section.text)
+                if not found_options:
+                    outline.add_code(token.content)
             case "html_block":
                 add_html(outline, parsed_html(token.content, source))
 

@@ -17,6 +17,7 @@ class Section:
 
     path: tuple[str, ...]  # the headings above it, from the outermost
     text: str
+    is_entry: bool = False  # of a manual: a passage of its own, however short
 
 
 _BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)*")

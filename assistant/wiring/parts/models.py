@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agents.base.chat_interfaces import ChatModel
     from agents.base.interfaces import Encoder, Judge, Reader, Vectors
     from agents.dialogue.spoken import Spoken
+    from agents.dialogue.tabulating import Tabulator
     from agents.dialogue.wish_parser import WishParser
     from agents.languages.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
@@ -263,6 +264,14 @@ class Models:
 
         encoder = self.packaged_encoder
         return WishParser(WishNetwork(encoder)) if encoder.dimension == VECTOR else None
+
+    @cached_property
+    def tabulator(self) -> Tabulator | None:
+        """Counts over the rows of tables in documents; None as `wish_parser`."""
+        from agents.dialogue.tabulating import Tabulator
+        from agents.models.wish_network import TotalHead
+
+        return Tabulator(self.wish_parser, TotalHead(self.packaged_encoder)) if self.wish_parser else None
 
     @cached_property
     def query_base(self) -> Path | None:

@@ -15,7 +15,7 @@ from assistant.wiring.parts.trained import COLLECTIONS, DIALOGUE, ENTITIES, JUDG
 
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
-    from agents.base.chat_interfaces import ChatModel, Tokens
+    from agents.base.chat_interfaces import ChatModel, Tabulated, Tokens
     from agents.dialogue.reply_writer import ReplyWriter
     from agents.languages.standing import Secrets
     from assistant.background.priority import AnswersFirst
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
+    from stores.base.passages import Passage
     from stores.database.tables import Turn
 
 
@@ -80,6 +81,10 @@ class Turns:
 
         return partial(cut, whole_up_to_words=200)
 
+    def _tabulated(self, message: str, passages: Sequence[Passage]) -> Tabulated | None:
+        tabulator = self._models.tabulator
+        return tabulator.answer(message, passages) if tabulator else None
+
     @property
     def memory_talk(self) -> MemoryTalk:
         """Finds what messages are answered from."""
@@ -108,6 +113,7 @@ class Turns:
             secrets=self._secrets,
             asked_in=self._stores.sessions.system,
             summary_of=self._stores.summaries.of,
+            tabulated=self._tabulated,
         )
 
     @cached_property
