@@ -18,9 +18,9 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 19699,  # 300 more: keys of programs, what they send again, other memories; options letter for letter
+    "stores": 19699,  # 300 more: keys of programs; other memories; options letter for letter
     "agents": 17868,  # 1,550 more: lists and days; what a message wants of a table; tables counted over
-    "assistant": 47930,  # 1,960 more: tools of an agent, OpenAI's protocol; the palette; Ray; manuals by layout
+    "assistant": 47930,  # 1,960 more: doors of programs; the palette; Ray; manuals by layout
     "vouch": 770,  # 160 more: several users of one process, conversations
     "assistant/terminal": 15960,  # 520 more: a menu above the prompt; images, personas; the palette
     "assistant/learning": 8200,  # 1,260 more: the same; a vote where nobody rated
