@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
-from agents.answering.quoting import FEATURES, READ_FEATURES, REREAD, Placed, Quoter, features, read
+from agents.answering.quoting import (
+    FEATURES,
+    READ_FEATURES,
+    REREAD,
+    Placed,
+    Quote,
+    Quoter,
+    features,
+    of_named_options,
+    read,
+)
 from agents.base.chat_interfaces import Source
 from agents.base.sentences import sentences
 from agents.retrieval.reader_judge import Readings
@@ -179,3 +189,25 @@ def test_an_answer_in_the_term_of_an_entry_counts_for_its_definition() -> None:
     (quote,) = twice.ranked(QUESTION, [source(1, entry)])
     assert (quote.term, quote.answer) == ("--capath <dir>", "--capath")
     assert entry[slice(*quote.place)] == entry
+
+
+def quoted(term: str, *texts: str, passage: str = "") -> list[Quote]:
+    told = passage or f"{term}\n{' '.join(texts)}"
+    return [Quote(source(1, told), text, 0.4, term=term) for text in texts]
+
+
+def test_of_an_option_that_is_named_its_entry_answers_and_first_its_first_sentence() -> None:
+    lower, upper = (
+        quoted("-m, --merge", "Merges files."),
+        quoted("-M, --month", "Compares months.", "JAN is first."),
+    )
+    found = of_named_options("what does -M do?", [*lower, *upper])
+    assert [quote.text for quote in found] == ["Merges files.", "Compares months.", "JAN is first."]
+    least, first, second = (quote.probability for quote in found)
+    assert least == 0.4 < second < first < 1.0
+    assert of_named_options("what merges files?", [*lower, *upper]) == [*lower, *upper]
+
+
+def test_where_two_entries_are_of_the_option_that_is_named_nothing_changes() -> None:
+    both = [*quoted("-U, --upgrade", "Upgrades."), *quoted("-U, --proxy-user", "Names a user.")]
+    assert of_named_options("what does -U do?", both) == both

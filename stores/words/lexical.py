@@ -70,8 +70,12 @@ def searched(written: str) -> list[str]:
 
     An option ("-C", "--capath") keeps its dashes and its case, and counts though its letter is a stop word.
     """
-    options = (option.rstrip("-") for option in _OPTION.findall(written)) if "-" in written else ()
-    return [*tokens(written), *options]
+    return [*tokens(written), *options(written)]
+
+
+def options(written: str) -> list[str]:
+    """The options that a text names, letter for letter."""
+    return [option.rstrip("-") for option in _OPTION.findall(written)] if "-" in written else []
 
 
 @dataclass(frozen=True)
