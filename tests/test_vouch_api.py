@@ -186,6 +186,7 @@ def test_only_a_message_of_the_user_is_answered_and_no_image_is_fetched(ann: Vou
         [{"role": "user", "content": ""}],
         image("https://example.org/cat.png"),
         image("data:image/png;base64,!!"),
+        image("data:image/png;base64,é"),
         image("data:image/png;base64,AAAA"),
         image(None),
     ):
@@ -203,3 +204,23 @@ def test_several_users_of_one_process_are_apart(ann: Vouch) -> None:
     assert not any("Porto" in text for text in answers[1::2])
     bob.close()
     assert ann.search("Mia Porto")
+
+
+def test_no_program_reads_a_private_session(ann: Vouch) -> None:
+    journal = ann._assistant.stores.journal
+    session = journal.open_session(ann._user_id, is_private=True)
+    turn = ann._assistant.turns.pipeline.keep(ann._user_id, session, "My secret is zq.", "Noted.")
+    for reaches in (lambda: ann.ask("What is my secret?", session), lambda: ann.why(turn)):
+        with pytest.raises(VouchError, match="private"):
+            reaches()
+
+
+def test_requests_at_once_with_the_same_beginning_are_branches_of_it(ann: Vouch) -> None:
+    first = ann.ask([{"role": "user", "content": MIA}])
+    said = [{"role": "user", "content": MIA}, {"role": "assistant", "content": first.text}]
+    asked = [f"Where does my sister Mia live, in {number} words?" for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda text: ann.ask([*said, {"role": "user", "content": text}]), asked))
+    tree = ann._assistant.stores.sessions.tree(ann._user_id, first.session)
+    assert {answer.session for answer in answers} == {first.session}
+    assert {tree.follows[answer.turn] for answer in answers} == {first.turn}

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
 
-from stores.base.errors import UnreadableDocument, VouchError, WrongUsage
+from stores.base.errors import NotFound, UnreadableDocument, VouchError, WrongUsage
 from vouch.conversations import Conversation, Messages, exchanges, read_conversation, session_for
 from vouch.results import Answer, Forgotten, Found, Ingested, Receipt, Source, Version, Why, WhyRow
 
@@ -178,9 +178,19 @@ class Vouch:
             conversation = read_conversation(question)
         if conversation.images:
             self._assistant.turns.host.check_images()
+        behind = None
         if session is None:
-            session = session_for(self._assistant, self._user_id, conversation)
-        return AnswerStream(self, conversation, session, material)
+            session, behind = session_for(self._assistant, self._user_id, conversation)
+        else:
+            self._check_open(session)
+        return AnswerStream(self, conversation, session, behind, material)
+
+    def _check_open(self, session: int) -> None:
+        """Raises `NotFound` for a session that is not the user's, and for a private one."""
+        journal = self._assistant.stores.journal
+        journal.check_session(self._user_id, session)
+        if journal.is_private(self._user_id, session):
+            raise NotFound(f"session {session} is private", hint="Go on with it in `vouch chat`.")
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors by which passages with these texts are found, each of length 1."""
@@ -191,6 +201,7 @@ class Vouch:
         """What an answer was made from. Raises `NotFound` where the user has no such turn."""
         from assistant.terminal.facts.why import why_facts
 
+        self._check_open(self._assistant.stores.journal.turn(self._user_id, turn).session_id)
         facts = self._between_turns(why_facts, self._assistant, self._user_id, turn)
         rows = tuple(
             WhyRow(each.passage_id, each.name, each.used, each.scope, each.score, each.judged)
@@ -292,8 +303,11 @@ class Vouch:
 class AnswerStream:
     """The pieces of an answer as they come; whole, it is in `answer`."""
 
-    def __init__(self, vouch: Vouch, asked: Conversation, session: int, material: str) -> None:
-        self._vouch, self._asked, self.session, self._material = vouch, asked, session, material
+    def __init__(
+        self, vouch: Vouch, asked: Conversation, session: int, behind: int | None, material: str
+    ) -> None:
+        self._vouch, self._asked, self.session, self._behind = vouch, asked, session, behind
+        self._material = material
         self._events: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._playing: Future[Finished] | None = None
         self._answer: Answer | None = None
@@ -327,6 +341,7 @@ class AnswerStream:
                     self.session,
                     self._asked.message,
                     images=self._asked.images,
+                    behind=self._behind,
                     watch=watch,
                     material=self._material,
                 ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,20 +41,22 @@ def read_conversation(messages: Messages) -> Conversation:
     return Conversation(message, images, tuple(exchanges(messages[:-1])), "\n\n".join(filter(None, system)))
 
 
-def session_for(assistant: Assistant, user_id: int, conversation: Conversation) -> int:
-    """The session in which all that was said before was said, to go on behind that; else a new one.
+def session_for(assistant: Assistant, user_id: int, conversation: Conversation) -> tuple[int, int | None]:
+    """The session in which all that was said before was said, and the last turn of that; else a new one.
 
     In a new one the earlier exchanges are kept to be read, and neither searched nor learned from.
     """
     journal, sessions = assistant.stores.journal, assistant.stores.sessions
-    session = sessions.goes_on_behind(user_id, conversation.earlier) if conversation.earlier else None
-    if session is None:
-        session = journal.open_session(user_id, is_asked=True)
+    found = sessions.behind_what_was_said(user_id, conversation.earlier) if conversation.earlier else None
+    if found is not None:
+        session, behind = found[0], found[1]
+    else:
+        session, behind = journal.open_session(user_id, is_asked=True), None
         for message, reply in conversation.earlier:
-            assistant.turns.pipeline.keep_as_said(user_id, session, message, reply)
+            behind = assistant.turns.pipeline.keep_as_said(user_id, session, message, reply)
     if conversation.system and sessions.system(user_id, session) != conversation.system:
         sessions.instruct(user_id, session, conversation.system)
-    return session
+    return session, behind
 
 
 def exchanges(messages: Messages) -> list[tuple[str, str]]:
@@ -94,5 +95,5 @@ def _image(part: Mapping[str, Any]) -> Image:
         )
     try:
         return image_of(base64.b64decode(data, validate=True), "an image of the message")
-    except binascii.Error:
+    except ValueError:  # also of letters that are none of base64's
         raise WrongUsage("an image is no base64") from None

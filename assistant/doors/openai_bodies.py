@@ -64,7 +64,7 @@ class ChatBody(_Body):
         if named is None:
             return None
         text = str(named)
-        if not (text.isascii() and text.isdecimal() and 0 < int(text[:11]) < 2**31):
+        if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) < 2**31):
             raise WrongUsage(f"metadata.session must be the number of a session, not {text[:40]!r}")
         return int(text)
 

@@ -128,12 +128,13 @@ class TurnHost:
         images: Sequence[Image] = (),
         timeout_seconds: float | None = None,
         instead_of: int | None = None,
+        behind: int | None = None,
         tries_again: bool = False,
     ) -> Finished:
         """One turn to its end, to be run on `loop`; each event is told to `watch`.
 
         images: that go with the message. instead_of: the turn in whose place it comes, with that one's images
-        where none are given; it is kept, in a branch of its own.
+        where none are given; it is kept, in a branch of its own. behind: the turn that it follows.
         tries_again: a model that is busy is asked again, in a further turn, for as long as nobody stops that.
         Raises `OverTime` after `timeout_seconds` for one reply, with its part kept.
         """
@@ -145,7 +146,13 @@ class TurnHost:
                 silence, finished = _Silence(watch), None
                 sending.may_stop(False)  # until the message is durable
                 turn = self._pipeline.take(
-                    user_id, session_id, message, material=material, images=images, instead_of=instead_of
+                    user_id,
+                    session_id,
+                    message,
+                    material=material,
+                    images=images,
+                    instead_of=instead_of,
+                    behind=behind,
                 )
                 try:
                     async with asyncio.timeout(timeout_seconds), aclosing(turn) as events:
@@ -172,7 +179,7 @@ class TurnHost:
                     await _wait_out(finished.error, tries, watch)
                 except asyncio.CancelledError:  # it stays as it ended
                     return finished
-                tries, instead_of = tries + 1, None  # a further try follows the first
+                tries, instead_of, behind = tries + 1, None, None  # a further try follows the first
 
     def remember(self, user_id: int, tell: Callable[[Learned], None]) -> None:
         """Begins what is due for this user, in the background; `tell` is called on the loop's thread."""

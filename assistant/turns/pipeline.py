@@ -114,10 +114,12 @@ class TurnPipeline:
         material: str = "",
         images: Sequence[Image] = (),
         instead_of: int | None = None,
+        behind: int | None = None,
     ) -> AsyncGenerator[Event]:
         """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
 
-        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
+        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own. behind: the
+        turn that it follows, where that is not the session's last.
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
         with self._answers_first.answering():
@@ -137,6 +139,7 @@ class TurnPipeline:
                 details=noted(images),
                 learns=self._learns and asked[1] is None,  # what asks of a document states nothing
                 instead_of=instead_of,
+                behind=behind,
             )
             accepted = await asyncio.get_running_loop().run_in_executor(self._model_thread, accept)
             answer = self._answer(user_id, accepted, message, asked, material, tuple(images))

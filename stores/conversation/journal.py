@@ -192,11 +192,13 @@ class Journal:
         details: Mapping[str, Any] | None = None,
         learns: bool = False,
         instead_of: int | None = None,
+        behind: int | None = None,
     ) -> Accepted:
         """Keeps a message for good. parts: the message cut into passages. details: what else is kept of it.
 
         learns: what it states is to be remembered, once the turn has ended; never in a private session.
         instead_of: the turn of this session in whose place it comes; that is kept, in a branch of its own.
+        behind: the turn of this session that it follows, where that is not the one that was said last.
         Raises `NotFound` where the session was deleted, and keeps nothing.
         """
         message, material = well_formed(message), well_formed(material)
@@ -211,7 +213,7 @@ class Journal:
                 material=material,
                 details=dict(details or {}),
                 accepted_at=now(),
-                parent_id=session.head_id if instead_of is None else _place_of(sql, session, instead_of),
+                parent_id=_parent(sql, session, instead_of, behind),
             )
             session.head_id = None  # the newest turn's branch is on
             sql.add(turn)
@@ -415,6 +417,13 @@ def _kept_session(sql: SqlSession, user_id: int, session_id: int) -> Session:
             f"session {session_id} is deleted", hint="F5 in the chat brings it back, under Deleted."
         )
     return session
+
+
+def _parent(sql: SqlSession, session: Session, instead_of: int | None, behind: int | None) -> int | None:
+    if behind is not None:
+        _place_of(sql, session, behind)  # it must be one of this session
+        return behind
+    return session.head_id if instead_of is None else _place_of(sql, session, instead_of)
 
 
 def _place_of(sql: SqlSession, session: Session, turn_id: int) -> int:

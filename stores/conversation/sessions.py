@@ -30,7 +30,7 @@ from stores.conversation.branches import (
 )
 from stores.database.database import Database
 from stores.database.rows import found_by
-from stores.database.tables import Session, Turn
+from stores.database.tables import Session, Turn, known_id
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began
@@ -218,13 +218,13 @@ class Sessions:
             switch_to(sql, session_of(sql, user_id, session_id), turn_id)
         return session_id
 
-    def goes_on_behind(self, user_id: int, said: Sequence[tuple[str, str]]) -> int | None:
-        """Has the session of a program go on behind what was said in it; None where no session holds that.
+    def behind_what_was_said(self, user_id: int, said: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
+        """The session of a program that holds these messages and replies, and the last turn of them.
 
-        said: messages and replies, from its beginning on. What follows them there is kept, as a branch.
+        said: from the beginning of a session on. None where no session holds that.
         """
         messages, reply = [well_formed(message) for message, _ in said], well_formed(said[-1][1]).strip()
-        with self._database.writing() as sql:
+        with self._database.reading() as sql:
             found = sql.scalars(
                 select(Turn)
                 .join(Session, col(Session.id) == col(Turn.session_id))
@@ -245,8 +245,7 @@ class Sessions:
                 rows = sql.execute(select(col(Turn.id), col(Turn.message)).where(col(Turn.id).in_(ids)))
                 before = {row.id: row.message for row in rows}
                 if [before[number] for number in ids] == messages[:-1]:
-                    session_of(sql, user_id, turn.session_id).head_id = turn.id
-                    return turn.session_id
+                    return turn.session_id, known_id(turn.id)
         return None
 
     def is_on(self, user_id: int, turn_id: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stores.base.errors import WrongUsage
+from stores.base.one_line import one_line
 
 _WORDS = ("content", "text", "memory", "data")  # of a value of LangGraph's, the first that is there
 _DEEPEST = 5
@@ -41,10 +42,11 @@ def converted(content: str, file: str, *, of: str | None = None) -> list[str] | 
         return None
     whose = sorted({item.whose for item in items})
     if of is None and len(whose) > 1:
-        names = ", ".join(name or "nobody" for name in whose[:5])
+        names = ", ".join(one_line(name) or "nobody" for name in whose[:5])
         raise WrongUsage(f"{file} holds memories of several users: {names}", hint="Say whose: --of NAME")
     if of is not None and of not in whose:
-        raise WrongUsage(f"{file} holds no memories of {of}", hint=f"There are: {', '.join(whose[:5])}.")
+        there = ", ".join(map(one_line, whose[:5]))
+        raise WrongUsage(f"{file} holds no memories of {one_line(of)}", hint=f"There are: {there}.")
     return [_line(item.text, item.title) for item in items if of in (None, item.whose)]
 
 
