@@ -179,6 +179,14 @@ def test_only_a_digest_of_a_key_is_kept(ann: Vouch, place: Path) -> None:
         (
             {
                 "model": "vouch",
+                "messages": [{"role": "user", "content": "x"}],
+                "metadata": {"session": "1" + "9" * 5000},
+            },
+            "session",
+        ),
+        (
+            {
+                "model": "vouch",
                 "messages": [
                     {
                         "role": "user",
@@ -300,6 +308,43 @@ def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place:
         time.sleep(0.1)
     assert turns[0][:2] == ("When does it open?", "stopped")
     assert turns[0][2].startswith("It opens")
+
+
+async def test_what_is_not_to_be_stored_is_answered_and_not_remembered(ann: Vouch, app: Guard) -> None:
+    ann.add(MIA)
+    program = client(app, of(ann, "ann"))
+    said: list[Any] = [
+        {"role": "user", "content": "My locker is 4711."},
+        {"role": "assistant", "content": "Yes."},
+    ]
+    said += [{"role": "user", "content": ASKED}]
+    answer = await program.chat.completions.create(model="vouch", messages=said, store=False)
+    assert "Porto" in (answer.choices[0].message.content or "")
+    told = await program.chat.completions.create(
+        model="vouch", messages=[{"role": "user", "content": "My dog is called Rex."}], store=False
+    )
+    assert told.model_extra["vouch"]["receipts"] == []
+    assert not any("Rex" in found.text or "4711" in found.text for found in ann.search("Rex dog locker 4711"))
+    with pytest.raises(NotFoundError):
+        await program.chat.completions.create(
+            model="vouch",
+            messages=[{"role": "user", "content": "What is my dog called?"}],
+            metadata={"session": str(told.model_extra["vouch"]["session"])},
+        )
+    with pytest.raises(BadRequestError, match="session"):
+        await program.chat.completions.create(
+            model="vouch", messages=said, store=False, metadata={"session": "1"}
+        )
+
+
+async def test_a_server_goes_by_further_names_only_where_they_are_given(ann: Vouch, keys: ApiKeys) -> None:
+    api = Api(keys.user_of, lambda user, _: Vouch.of(ann._assistant, user))
+    headers = {"Authorization": f"Bearer {of(ann, 'ann')}"}
+    for names, status in (((), 403), (("Vouch.example",), 200)):
+        transport = httpx2.ASGITransport(app=api.app(host="0.0.0.0", names=names))
+        async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
+            assert (await http.get("http://vouch.example:8486/v1/models")).status_code == status
+            assert (await http.get("http://vouch.example.evil.example/v1/models")).status_code == 403
 
 
 async def test_metrics_tell_counts_and_nobodys_words(ann: Vouch, keys: ApiKeys) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -120,3 +121,52 @@ class Ones:
 
 def test_the_head_that_comes_with_vouch_reads_vectors_of_the_packaged_encoder() -> None:
     assert sum(TotalHead(cast(Encoder, Ones())).chances("total").values()) == pytest.approx(1)
+
+
+def test_a_last_row_that_is_the_sum_of_the_others_is_left_out() -> None:
+    rows = "Item: tea | Cost: 10\nItem: rice | Cost: 5\nItem: all | Cost: 15"
+    assert text_of(Meant(), "sum", rows).startswith("Sum of Cost: 15, of 2 rows, without the last one")
+    assert text_of(Meant(best=("Cost", "highest")), "none", rows).startswith("Highest Cost: 10, of 2 rows")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (("1,234.50", "99.50"), "Sum of Price: 1334.00"),
+        (("1.200", "80,50"), "written in more than one way"),
+        (("10 m²", "20 m²"), "Sum of Price: 30 m²"),
+        (("−5", "8"), "Sum of Price: 3"),
+    ],
+)
+def test_numbers_are_read_as_they_are_written_or_not_at_all(values: tuple[str, str], told: str) -> None:
+    rows = "\n".join(f"Item: thing {number} | Price: {value}" for number, value in enumerate(values))
+    assert told in text_of(Meant(), "sum", rows)
+
+
+def test_lengths_and_areas_are_not_added() -> None:
+    assert counted(Meant(), "sum", "Item: a | Size: 12 m²\nItem: b | Size: 3 m") is None
+
+
+def test_a_digit_in_the_name_of_a_column_is_no_limit() -> None:
+    rows = "Region: north | Q1: 10 | Q2: 20\nRegion: south | Q1: 11 | Q2: 1\nRegion: west | Q1: 1 | Q2: 2"
+    wrong = Meant((Change("Q2", "most", "2"),), best=("Q1", "highest"))
+    told = Tabulator(cast(WishParser, FixedMeaning(wrong)), cast(TotalHead, FixedMeaning(wrong)))
+    found = told.answer("What is the highest Q2?", [passage(1, rows)])
+    assert found is not None
+    assert found.text.startswith("Highest Q2: 20, of 3 rows")
+
+
+def test_tables_with_the_same_columns_are_not_added_together() -> None:
+    told = FixedMeaning(Meant(), "sum")
+    tabulator = Tabulator(cast(WishParser, told), cast(TotalHead, told))
+    years = [
+        replace(
+            passage(number, f"Month: Jan | Spent: {number}\nMonth: Feb | Spent: 5"),
+            title=f"Budget › {2022 + number}",
+        )
+        for number in (1, 2)
+    ]
+    found = tabulator.answer("Sum of Spent", years)
+    assert found is not None
+    assert "cannot tell which table" in found.text
+    assert "2023" in found.text

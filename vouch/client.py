@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_EMBEDDED_AT_ONCE = 16
 _ALIKE = 0.2  # cosine under which a passage without a shared word is no find
 
 
@@ -167,21 +168,31 @@ class Vouch:
             return pieces.answer
 
     def stream(
-        self, question: str | Messages, session: int | None = None, *, material: str = ""
+        self,
+        question: str | Messages,
+        session: int | None = None,
+        *,
+        material: str = "",
+        is_kept: bool = True,
     ) -> AnswerStream:
-        """The same, piece by piece, within `with`; leaving it early stops the reply, and its part is kept."""
+        """The same, piece by piece, within `with`; leaving it early stops the reply, and its part is kept.
+
+        is_kept: otherwise nothing of a conversation is remembered or found again.
+        """
         if isinstance(question, str):
             if not question.strip():
                 raise WrongUsage("there is no question")
-            conversation = Conversation(question)
+            conversation = Conversation(question, is_kept=is_kept)
         else:
-            conversation = read_conversation(question)
+            conversation = read_conversation(question, is_kept=is_kept)
         if conversation.images:
             self._assistant.turns.host.check_images()
         behind = None
         if session is None:
             session, behind = session_for(self._assistant, self._user_id, conversation)
         else:
+            if not is_kept:
+                raise WrongUsage("what is not to be kept cannot go on in a session", hint="Name no session.")
             self._check_open(session)
         return AnswerStream(self, conversation, session, behind, material)
 
@@ -194,8 +205,11 @@ class Vouch:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors by which passages with these texts are found, each of length 1."""
-        encoder = self._assistant.search.searching.encoder
-        return [row.tolist() for row in self._between_turns(encoder.encode_passages, texts)]
+        encoder, found = self._assistant.search.searching.encoder, []
+        for start in range(0, len(texts), _EMBEDDED_AT_ONCE):  # answers come in between
+            some = texts[start : start + _EMBEDDED_AT_ONCE]
+            found += [row.tolist() for row in self._between_turns(encoder.encode_passages, some)]
+        return found
 
     def why(self, turn: int) -> Why:
         """What an answer was made from. Raises `NotFound` where the user has no such turn."""
@@ -283,9 +297,14 @@ class Vouch:
         if not says_something(teach):
             raise WrongUsage("it says nothing by itself, and was not kept", hint="Write a sentence.")
         self._assistant.stores.journal.turn(self._user_id, turn)
-        passage = self._between_turns(keep_correction, self._assistant, self._user_id, turn, teach.strip())
-        newest = self._assistant.stores.knowledge.receipts(self._user_id, limit=1)[0]
-        return Receipt(newest.id or 0, passage, teach.strip())
+        said = teach.strip()
+
+        def taught() -> tuple[int, int | None]:
+            passage = keep_correction(self._assistant, self._user_id, turn, said)
+            return passage, self._assistant.stores.knowledge.receipts(self._user_id, limit=1)[0].id
+
+        passage, receipt = self._between_turns(taught)
+        return Receipt(receipt or 0, passage, said)
 
     def _remembered(self) -> list[Receipt]:
         """What was stated is remembered now; a model that is down has it wait."""

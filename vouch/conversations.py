@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
 
 Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
+_MOST_KEPT = 40  # exchanges of a conversation that no session holds: the last
 _INSTRUCTS = ("system", "developer")
 
 
@@ -25,9 +26,10 @@ class Conversation:
     images: tuple[Image, ...] = ()
     earlier: tuple[tuple[str, str], ...] = ()  # messages and replies, the oldest first
     system: str = ""  # what the program asks of all answers
+    is_kept: bool = True  # else it is answered in a private session, of which nothing is remembered
 
 
-def read_conversation(messages: Messages) -> Conversation:
+def read_conversation(messages: Messages, *, is_kept: bool = True) -> Conversation:
     """Of these the last is answered. Raises `WrongUsage` where that is no message of the user."""
     if not messages or messages[-1].get("role") != "user":
         raise WrongUsage("the last message must be the user's")
@@ -38,7 +40,9 @@ def read_conversation(messages: Messages) -> Conversation:
     parts = last if isinstance(last, list) else []
     images = tuple(_image(part) for part in parts if part.get("type") == "image_url")
     system = [text_of(each.get("content")) for each in messages if each.get("role") in _INSTRUCTS]
-    return Conversation(message, images, tuple(exchanges(messages[:-1])), "\n\n".join(filter(None, system)))
+    return Conversation(
+        message, images, tuple(exchanges(messages[:-1])), "\n\n".join(filter(None, system)), is_kept
+    )
 
 
 def session_for(assistant: Assistant, user_id: int, conversation: Conversation) -> tuple[int, int | None]:
@@ -47,15 +51,18 @@ def session_for(assistant: Assistant, user_id: int, conversation: Conversation) 
     In a new one the earlier exchanges are kept to be read, and neither searched nor learned from.
     """
     journal, sessions = assistant.stores.journal, assistant.stores.sessions
-    found = sessions.behind_what_was_said(user_id, conversation.earlier) if conversation.earlier else None
+    found = None
+    if conversation.earlier and conversation.is_kept:
+        found = sessions.behind_what_was_said(user_id, conversation.earlier, conversation.system)
     if found is not None:
         session, behind = found[0], found[1]
     else:
-        session, behind = journal.open_session(user_id, is_asked=True), None
-        for message, reply in conversation.earlier:
+        private = not conversation.is_kept
+        session, behind = journal.open_session(user_id, by_program=True, is_private=private), None
+        for message, reply in conversation.earlier[-_MOST_KEPT:]:
             behind = assistant.turns.pipeline.keep_as_said(user_id, session, message, reply)
-    if conversation.system and sessions.system(user_id, session) != conversation.system:
-        sessions.instruct(user_id, session, conversation.system)
+        if conversation.system:
+            sessions.instruct(user_id, session, conversation.system)
     return session, behind
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -26,7 +26,8 @@ from stores.base.wishes import Wish, decimal_of, number_of, unit_of, words
 Operation = Literal["sum", "mean", "highest", "lowest", "count"]
 
 _CELLS, _NAMES_END = " | ", ": "  # as every reader of documents writes a row
-_LEAST_ROWS = 2
+_LEAST_ROWS, _MOST_CELLS = 2, 50_000  # more take half a second of each message
+_COMMA, _DOT = re.compile(r"\d,\d{1,2}(?!\d)"), re.compile(r"\d\.\d{3}(?!\d)")  # 80,50 and 1.200
 _SURE_FROM = 0.6  # chance of a sum or a mean; chosen on the dev part of benchmarks/tables
 
 
@@ -51,20 +52,24 @@ class Tabulator:
 
         passages: all of one document, in their order.
         """
-        rows = _rows(passages)
-        if len(rows) < _LEAST_ROWS:
+        rows, alike = _rows(passages)
+        if len(rows) < _LEAST_ROWS or sum(len(row.cells) for row in rows) > _MOST_CELLS:
             return None
         entities = ((number, Entity("", row.cells)) for number, row in enumerate(rows))
         table = KnowledgeTable(passages[0].title, entities)
-        meant = self._parser.meant(message, table)
+        meant = _without_numbers_of_names(self._parser.meant(message, table), message, table)
         operation = self._operation(message, meant, table)
         if operation is None or meant.unsure:
             return None
+        if len(alike) > 1:
+            return Tabulated(f"I cannot tell which table is meant: {'; '.join(alike)} have the same columns.")
         wishes = wishes_after(table, [meant], [[]])
         if operation == "count":
             return _counted(rows, wishes) if wishes else None
         kept = [row for row in rows if _meets(row, wishes)]
-        column = meant.best[0] if meant.best and operation in ("highest", "lowest") else ""
+        column = _named_whole(message, table)
+        if not column and meant.best and operation in ("highest", "lowest"):
+            column = meant.best[0]
         column = column or _summed_column(message, meant, table, kept)
         if not column:
             numeric = [one.name for one in table.columns.values() if one.kind == "number"]
@@ -85,6 +90,30 @@ class Tabulator:
         return "sum" if likeliest == "sum" else "mean"
 
 
+def _named_whole(message: str, table: KnowledgeTable) -> str:
+    """The one column with numbers whose whole name stands in the message; empty where there is none."""
+    numeric = [name for name, column in table.columns.items() if column.kind == "number"]
+    named = [
+        name for name in numeric if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message, re.IGNORECASE)
+    ]
+    return named[0] if len(named) == 1 else ""
+
+
+def _without_numbers_of_names(meant: Meant, message: str, table: KnowledgeTable) -> Meant:
+    """Without wishes whose number stands in the name of a column alone, such as the 2 of "Q2"."""
+    rest = message
+    for column in sorted(table.columns, key=len, reverse=True):
+        rest = re.sub(rf"(?<!\w){re.escape(column)}(?!\w)", " ", rest, flags=re.IGNORECASE)
+    if rest == message:
+        return meant
+    said = [
+        change
+        for change in meant.changes
+        if decimal_of(change.value) is None or re.search(rf"(?<!\d){re.escape(change.value)}(?!\d)", rest)
+    ]
+    return replace(meant, changes=tuple(said))
+
+
 def _without_names(message: str, table: KnowledgeTable) -> str:
     for named in reversed(table.named_in(message)):
         message = f"{message[: named.span[0]]}{VALUE}{message[named.span[1] :]}"
@@ -93,17 +122,19 @@ def _without_names(message: str, table: KnowledgeTable) -> str:
     return message
 
 
-def _rows(passages: Sequence[Passage]) -> list[_Row]:
-    """The rows of the tables in these passages; of several tables those of the one with most."""
-    by_columns: dict[str, list[_Row]] = {}
+def _rows(passages: Sequence[Passage]) -> tuple[list[_Row], list[str]]:
+    """The rows of the table with most of them, and the headings of all tables with the same columns."""
+    found: dict[tuple[str, str], list[_Row]] = {}  # under each heading, by the first column
     for passage in passages:
         for line in passage.text.splitlines():
             parts = [cell.partition(_NAMES_END) for cell in line.split(_CELLS)]
             if len(parts) > 1 and all(end for _, end, _ in parts):
                 cells = {name: value for name, _, value in parts}
                 row = _Row(passage.version_id, line, cells)
-                by_columns.setdefault(parts[0][0], []).append(row)
-    return max(by_columns.values(), key=len, default=[])
+                found.setdefault((passage.title, parts[0][0]), []).append(row)
+    most = max(found.values(), key=len, default=[])
+    columns = set(most[0].cells) if most else set()
+    return most, [title for (title, _), rows in found.items() if set(rows[0].cells) == columns]
 
 
 def _shown(rows: Sequence[_Row]) -> tuple[tuple[int, str], ...]:
@@ -112,7 +143,7 @@ def _shown(rows: Sequence[_Row]) -> tuple[tuple[int, str], ...]:
 
 def holds_rows(passage: Passage) -> bool:
     """Whether a passage of a document has rows of a table."""
-    return passage.kind == "document" and bool(_rows([passage]))
+    return passage.kind == "document" and bool(_rows([passage])[0])
 
 
 def _meets(row: _Row, wishes: Sequence[Wish]) -> bool:
@@ -152,11 +183,16 @@ def _calculated(
     for row, value in told:
         if decimal_of(value) is None:
             return Tabulated(f"I cannot count with {column}: “{value}” is no number, in the row {row.text}")
+    if any(map(_COMMA.search, values := [value for _, value in told])) and any(map(_DOT.search, values)):
+        return Tabulated(f"I cannot count with {column}: its numbers are written in more than one way.")
     if len({unit_of(value) for _, value in told}) > 1:
         return Tabulated(f"I cannot count with {column}: its values have different units.")
     if not told:
         return Tabulated(f"No row of {len(rows)} has {column} and meets {_told(wishes)}.")
     numbers = [number for _, value in told if (number := decimal_of(value)) is not None]
+    adds_up = len(kept) == len(rows) == len(told) and len(numbers) > 2 and sum(numbers[:-1]) == numbers[-1]
+    if adds_up:  # a last row that is the sum of the others is none of them
+        told, numbers = told[:-1], numbers[:-1]
     places = max(0, *(-int(number.as_tuple().exponent) for number in numbers))
     if operation in ("sum", "mean"):
         result = sum(numbers, Decimal(0)) / (len(numbers) if operation == "mean" else 1)
@@ -167,14 +203,15 @@ def _calculated(
     name = {"sum": "Sum of ", "mean": "Mean of ", "highest": "Highest ", "lowest": "Lowest "}[operation]
     of = f"of {len(numbers)} {'row' if len(numbers) == 1 else 'rows'}"
     of += f" with {_told(wishes)}" if wishes else ""
+    of += ", without the last one, which is their sum" if adds_up else ""
     value = _written(f"{result:.{places}f}", told[0][1])
     return Tabulated(f"{name}{column}: {value}, {of}.", _shown([row for row, _ in told]))
 
 
 def _written(number: str, like: str) -> str:
     """A number with the unit that stands before or behind another."""
-    digits = [at for at, character in enumerate(like) if character.isdigit()]
-    return f"{like[: digits[0]].replace('-', '')}{number}{like[digits[-1] + 1 :]}"
+    digits = [at for at, character in enumerate(like) if character.isdecimal()]
+    return f"{like[: digits[0]].strip('-−')}{number}{like[digits[-1] + 1 :]}"
 
 
 def _told(wishes: Sequence[Wish]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
-from assistant.process.own_names import is_own_name, is_own_origin
+from assistant.process.own_names import is_own_name, is_own_origin, name_of
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -21,9 +21,21 @@ MOST_BYTES = 4_000_000  # of a request
 class Guard:
     """Refuses requests for other names, from other sites, without the key, and those that are too long."""
 
-    def __init__(self, app: App, *, host: str, token: str | None, most_bytes: int = MOST_BYTES) -> None:
-        """host: what the server is bound to. token: that lets in; None: the application looks itself."""
+    def __init__(
+        self,
+        app: App,
+        *,
+        host: str,
+        token: str | None,
+        names: Sequence[str] = (),
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """host: what the server is bound to. token: that lets in; None: the application looks itself.
+
+        names: by which others know the server besides, such as that of what stands before it.
+        """
         self._app, self._host, self._token, self._most = app, host, token, most_bytes
+        self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -34,15 +46,16 @@ class Guard:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         asked = headers.get("host", "")
-        if not is_own_name(asked, self._host):
+        length = headers.get("content-length", "0")
+        if not (is_own_name(asked, self._host) or name_of(asked) in self._names):
             await refuse(send, 403, "This server has another name.")
         elif not is_own_origin(headers.get("origin"), asked):
             await refuse(send, 403, "The request came from another site.")
         elif self._token is not None and not same(bearer(headers.get("authorization", "")), self._token):
             await refuse(send, 401, "The key is missing or wrong. Send it: Authorization: Bearer KEY")
-        elif not headers.get("content-length", "0").isdecimal():
+        elif not (length.isascii() and length.isdecimal()):
             await refuse(send, 400, "Content-Length is no number.")
-        elif int(headers.get("content-length", "0")) > self._most:
+        elif len(length) > 18 or int(length) > self._most:
             await refuse(send, 413, self._too_long)
         else:
             await self._passed_on(scope, receive, send)

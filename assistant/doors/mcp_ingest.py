@@ -56,10 +56,10 @@ class Ingesting:
         return self._status[handle - 1]
 
     def _check(self, place: Path) -> None:
-        """Links are followed, so every file that is found must lie within."""
-        outside = [
-            file for file in (place, *find_documents([place]).files) if not self._is_within(file.resolve())
-        ]
+        """Links are followed, so every file that is found must lie within, and the place itself first."""
+        outside = [file for file in [place] if not self._is_within(file.resolve())]
+        if not outside:
+            outside = [file for file in find_documents([place]).files if not self._is_within(file.resolve())]
         if outside:
             named = ", ".join(map(str, self._folders))
             raise WrongUsage(f"{outside[0]} is not in a folder that may be read: {named}")
@@ -72,6 +72,7 @@ class Ingesting:
     def _read(self, status: IngestStatus, place: Path) -> None:
         with self._one_at_a_time:
             try:
+                self._check(place)  # again: it may have waited, and a link may lead elsewhere by now
                 became = self._vouch.ingest(place)
             except VouchError as error:
                 status = replace(status, state="failed", problems=(error.message,))

@@ -49,6 +49,7 @@ _VALID_SECONDS = 600  # of a token to forget
 _MOST_FOUND = 50
 _MOST_FORGOTTEN = 100  # at once
 
+Number = Annotated[int, Field(ge=1, lt=2**31)]
 Passage = Annotated[int, Field(ge=1, lt=2**31, description="Number of a passage, as `search` gives it.")]
 
 
@@ -113,10 +114,11 @@ def mcp_server(
     return server
 
 
-def over_http(server: MCPServer[object], *, host: str, token: str) -> Guard:
-    """The server at /mcp, for whoever has the token. host: what it will be bound to."""
+def over_http(server: MCPServer[object], *, host: str, token: str, names: Sequence[str] = ()) -> Guard:
+    """The server at /mcp, for whoever has the token. host, names: see `Guard`."""
     ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard checks names itself
-    return Guard(server.streamable_http_app(transport_security=ours, host=host), host=host, token=token)
+    app = server.streamable_http_app(transport_security=ours, host=host)
+    return Guard(app, host=host, names=names, token=token)
 
 
 def _reading_tools(server: MCPServer[object], vouch: Vouch) -> None:
@@ -131,14 +133,14 @@ def _reading_tools(server: MCPServer[object], vouch: Vouch) -> None:
         return await _done(vouch.history, passage)
 
     @server.tool(annotations=_READS)
-    async def why(turn: Annotated[int, Field(ge=1, lt=2**31)]) -> Why:
+    async def why(turn: Number) -> Why:
         """What an answer of `ask` was made from, and how each passage was judged."""
         return await _done(vouch.why, turn)
 
 
 def _writing_tools(server: MCPServer[object], vouch: Vouch) -> None:
     @server.tool(annotations=_WRITES)
-    async def ask(question: str, session: int | None = None) -> Answer:
+    async def ask(question: str, session: Number | None = None) -> Answer:
         """Answer a question from the person's memory and documents, with its sources.
 
         sure: false where it is merely the nearest that was found. session: of an earlier answer, to go on
@@ -156,7 +158,7 @@ def _writing_tools(server: MCPServer[object], vouch: Vouch) -> None:
         return await _done(vouch.add, text)
 
     @server.tool(annotations=_DESTROYS)
-    async def undo(receipt: Annotated[int, Field(ge=1, lt=2**31)] | None = None) -> list[int]:
+    async def undo(receipt: Number | None = None) -> list[int]:
         """Take a write back by its receipt, or the latest one; returns the receipts that are undone."""
         return await _done(vouch.undo, receipt)
 

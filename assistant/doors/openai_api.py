@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 OWN = "vouch"  # the model that answers by the settings; others are vouch/NAME
 MOST_BYTES = 20_000_000  # of a request: images come along
-_AT_ONCE = 64  # requests that are worked on
+_OF_A_USER = 16  # requests that are worked on at once; further ones wait, and those of others do not
 
 
 class Api:
@@ -62,10 +62,10 @@ class Api:
         self.models = (OWN, *(f"{OWN}/{name}" for name in models))
         self._known: dict[tuple[str, str], Vouch] = {}
         self._opening = threading.Lock()
-        self._threads = anyio.CapacityLimiter(_AT_ONCE)
+        self._threads: dict[str, anyio.CapacityLimiter] = {}  # of each user; of nobody: to look a key up
 
-    def app(self, *, host: str) -> Guard:
-        """To be served. host: what the server is bound to."""
+    def app(self, *, host: str, names: Sequence[str] = ()) -> Guard:
+        """To be served. host: what the server is bound to. names: by which others know it besides."""
         routes = [
             Route("/v1/models", self._answering(self._models), methods=["GET"]),
             Route("/v1/models/{name:path}", self._answering(self._model), methods=["GET"]),
@@ -76,7 +76,7 @@ class Api:
             routes.append(Route("/metrics", self._told, methods=["GET"]))
         handlers = {404: _nothing_here, 405: _nothing_here, 500: _defect}
         app = Starlette(routes=routes, exception_handlers=handlers)
-        return Guard(app, host=host, token=None, most_bytes=MOST_BYTES)
+        return Guard(app, host=host, names=names, token=None, most_bytes=MOST_BYTES)
 
     def _answering(
         self, answer: Callable[[Request, str], Awaitable[Response]]
@@ -131,22 +131,23 @@ class Api:
                     self._known[user, named] = self._open(user, named)
                 return self._known[user, named]
 
-        return await self._off_loop(opened)
+        return await self._off_loop(opened, of=user)
 
     async def _chat(self, request: Request, user: str) -> Response:
         body = await _read(request, ChatBody)
         memory = await self._memory(user, body.model)
         session = body.session
         messages = body.messages[-1:] if session is not None else body.messages
-        pieces = await self._off_loop(partial(memory.stream, messages, session))
+        stream = partial(memory.stream, messages, session, is_kept=body.store is not False)
+        pieces = await self._off_loop(stream, of=user)
         if body.stream:
             has_usage = body.stream_options is not None and body.stream_options.include_usage
-            told = self._streamed(pieces, body.model, has_usage=has_usage)
+            told = self._streamed(pieces, body.model, user, has_usage=has_usage)
             return StreamingResponse(
                 told, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
             )
         try:
-            answer = await self._off_loop(_whole, pieces)
+            answer = await self._off_loop(_whole, pieces, of=user)
         finally:
             pieces.stop()  # where the program has gone
         return JSONResponse(self._completion(answer, body.model))
@@ -160,7 +161,9 @@ class Api:
     def _head(self, number: str, kind: str, model: str) -> dict[str, Any]:
         return {"id": number, "object": kind, "created": int(self._clock()), "model": model}
 
-    async def _streamed(self, pieces: AnswerStream, model: str, *, has_usage: bool) -> AsyncIterator[str]:
+    async def _streamed(
+        self, pieces: AnswerStream, model: str, user: str, *, has_usage: bool
+    ) -> AsyncIterator[str]:
         head = self._head(f"chatcmpl-{pieces.session}-{time.monotonic_ns()}", "chat.completion.chunk", model)
 
         def chunk(delta: Mapping[str, str], finish: str | None = None, **more: object) -> str:
@@ -168,10 +171,10 @@ class Api:
             return _event({**head, "choices": [choice], **more})
 
         try:
-            await self._off_loop(pieces.__enter__)
+            await self._off_loop(pieces.__enter__, of=user)
             yield chunk({"role": "assistant", "content": ""})
             read = iter(pieces)
-            while (piece := await self._off_loop(next, read, None)) is not None:
+            while (piece := await self._off_loop(next, read, None, of=user)) is not None:
                 yield chunk({"content": piece})
             answer = pieces.answer
             yield chunk({}, _finish(answer), vouch=_explained(answer))
@@ -180,21 +183,25 @@ class Api:
             yield "data: [DONE]\n\n"
         except VouchError as error:
             yield _event({"error": _error(error)})
+        except Exception as error:  # noqa: BLE001 - the answer has begun: its end is told in it
+            yield _event({"error": _told_defect(error)})
         finally:
             pieces.stop()
 
     async def _embeddings(self, request: Request, user: str) -> Response:
         body = await _read(request, EmbeddingsBody)
         memory = await self._memory(user, body.model)
-        vectors = await self._off_loop(memory.embed, body.texts)
+        vectors = await self._off_loop(memory.embed, body.texts, of=user)
         rows = [
             {"object": "embedding", "index": place, "embedding": _packed(vector, body.encoding_format)}
             for place, vector in enumerate(vectors)
         ]
         return JSONResponse({"object": "list", "data": rows, "model": body.model, "usage": None})
 
-    async def _off_loop(self, work: Callable[..., T], *given: Any) -> T:
-        return await anyio.to_thread.run_sync(work, *given, abandon_on_cancel=True, limiter=self._threads)
+    async def _off_loop(self, work: Callable[..., T], *given: Any, of: str = "") -> T:
+        """On a thread. of: the user whom it is for."""
+        threads = self._threads.setdefault(of, anyio.CapacityLimiter(_OF_A_USER))
+        return await anyio.to_thread.run_sync(work, *given, abandon_on_cancel=True, limiter=threads)
 
 
 def _whole(pieces: AnswerStream) -> Answer:
@@ -271,15 +278,19 @@ def _error(error: VouchError) -> dict[str, object]:
     return {"message": said, "type": kind, "param": None, "code": None}
 
 
-def _refusal(status: int, said: str, *, code: str | None = None) -> Response:
+def _refusal(status: int, said: str, *, code: str | None = None, retry_after: int | None = None) -> Response:
     error = {"message": said, "type": "invalid_request_error", "param": None, "code": code}
     return JSONResponse({"error": error}, status_code=status)
 
 
-async def _defect(request: Request, error: Exception) -> Response:
+def _told_defect(error: Exception) -> dict[str, object]:
     _log.error("a defect", extra=fields(error=type(error).__name__))
-    told = {"message": "A defect of Vouch's own; its log says more.", "type": "server_error", "param": None}
-    return JSONResponse({"error": told | {"code": None}}, status_code=500)
+    said = "A defect of Vouch's own; its log says more."
+    return {"message": said, "type": "server_error", "param": None, "code": None}
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": _told_defect(error)}, status_code=500)
 
 
 async def _nothing_here(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from stores.base.errors import WrongUsage
 
 _MOST_TEXTS = 256
+_LONGEST_TEXT = 20_000  # characters, of which an encoder reads the beginning
 _MOST_MESSAGES = 2_000
 
 
@@ -32,6 +33,7 @@ class ChatBody(_Body):
     stream_options: StreamOptions | None = None
     metadata: dict[str, Any] | None = None  # session: the number of one of this user's
     n: Literal[1] | None = None
+    store: bool | None = None  # false: answered in a private session, and nothing is remembered
     response_format: Literal["text"] | dict[Literal["type"], Literal["text"]] | None = None
     modalities: list[Literal["text"]] | None = None
     logprobs: Literal[False] | None = None
@@ -45,7 +47,6 @@ class ChatBody(_Body):
     frequency_penalty: Any = None
     logit_bias: Any = None
     seed: Any = None
-    store: Any = None
     reasoning_effort: Any = None
     verbosity: Any = None
     service_tier: Any = None
@@ -85,6 +86,8 @@ class EmbeddingsBody(_Body):
             raise WrongUsage("input holds an empty text")
         if len(texts) > _MOST_TEXTS:
             raise WrongUsage(f"input holds {len(texts):,} texts; {_MOST_TEXTS} at once are the most")
+        if max(map(len, texts)) > _LONGEST_TEXT:
+            raise WrongUsage(f"input holds a text of more than {_LONGEST_TEXT:,} characters")
         return texts
 
 

@@ -12,10 +12,8 @@ def is_own_name(asked: str, host: str) -> bool:
 
     asked: with its port or without. host: what the server is bound to.
     """
-    try:
-        parts = urlsplit(f"//{asked}")
-        name, _ = (parts.hostname or "").lower(), parts.port
-    except ValueError:  # such as a bracket that is not closed, or a port of letters
+    name = name_of(asked)
+    if not name:
         return False
     number = address_of(name)
     if number is not None:  # which nobody else can make point here
@@ -23,6 +21,16 @@ def is_own_name(asked: str, host: str) -> bool:
     return name in (host.lower(), "localhost") or (
         not is_loopback(host) and name == socket.gethostname().lower()
     )
+
+
+def name_of(asked: str) -> str:
+    """The name in a request's Host, in small letters; empty where that is none."""
+    try:
+        parts = urlsplit(f"//{asked}")
+        name, _ = (parts.hostname or "").lower(), parts.port
+    except ValueError:  # such as a bracket that is not closed, or a port of letters
+        return ""
+    return name
 
 
 def is_own_origin(origin: str | None, asked: str) -> bool:

@@ -13,9 +13,9 @@ TOLD: dict[Operator, str] = {"not": "not", "most": "at most", "least": "at least
 TOLD |= {"below": "below", "above": "above"}
 _SIGNS = re.compile(r"(?<=\w)[+#-]+(?!\w)|^-")  # that change what a word or number before or behind them is
 _NUMBER = re.compile(
-    r"-?[€$£]?\s?(\d{1,3}(?:,\d{3})+|\d{1,9}(?:[.,]\d{1,4})?)\s?(?:[^\W\d]{1,8}\.?|[%€$£°'\"²]{1,2})?"
+    r"[-−]?[€$£]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d{1,4})?|\d{1,9}(?:[.,]\d{1,4})?)\s?(?:[^\W\d]{1,8}\.?|[%€$£°'\"²]{1,2})?"
 )
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,4})?")
 _TIME = re.compile(r"(\d{1,2}):(\d\d)", re.ASCII)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -55,7 +55,7 @@ def is_same(one: str, other: str) -> bool:
 
 def unit_of(value: str) -> str:
     """What a number is of, as it is written beside it: "kg" of "12 kg"; empty without one."""
-    return "".join(c for c in value.casefold() if not (c.isdigit() or c.isspace() or c in ".,:-+"))
+    return "".join(c for c in value.casefold() if not (c.isdecimal() or c.isspace() or c in ".,:-−+"))
 
 
 def number_of(value: str) -> float | None:
@@ -73,7 +73,7 @@ def decimal_of(value: str) -> Decimal | None:
     if found is None:
         return None
     plain = found[1].replace(",", "") if _THOUSANDS.fullmatch(found[1]) else found[1].replace(",", ".")
-    return -Decimal(plain) if text.startswith("-") else Decimal(plain)
+    return -Decimal(plain) if text.startswith(("-", "−")) else Decimal(plain)
 
 
 def is_time(value: str) -> bool:

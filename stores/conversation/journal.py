@@ -24,6 +24,7 @@ from stores.conversation.ratings import keep_rating
 from stores.conversation.said_passages import keep_words, said_before
 from stores.conversation.sessions import (
     ASKED,
+    BY_PROGRAM,
     SessionLine,
     holds_one_question,
     session_lines,
@@ -131,16 +132,25 @@ class Journal:
             return known_id(user.id)
 
     def open_session(
-        self, user_id: int, *, title: str = "", is_private: bool = False, is_asked: bool = False
+        self,
+        user_id: int,
+        *,
+        title: str = "",
+        is_private: bool = False,
+        is_asked: bool = False,
+        by_program: bool = False,
     ) -> int:
-        """A new session; its messages become passages unless it is private. is_asked: by `vouch ask`."""
+        """A new session; its messages become passages unless it is private.
+
+        is_asked: by `vouch ask`. by_program: which sends all of it each time.
+        """
         with self._database.writing() as sql:
             session = Session(
                 user_id=user_id,
                 title=well_formed(title),
                 is_private=is_private,
                 created_at=now(),
-                origin=ASKED if is_asked else "",
+                origin=BY_PROGRAM if by_program else ASKED if is_asked else "",
             )
             sql.add(session)
             sql.flush()

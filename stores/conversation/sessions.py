@@ -34,6 +34,8 @@ from stores.database.tables import Session, Turn, known_id
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began
+BY_PROGRAM = "a program"  # of one that a program holds, which sends all of it each time
+_BEGUN_HERE = ("", ASKED, BY_PROGRAM)  # all other origins are whose exports were taken in
 _LONGEST_TITLE = 200
 _SAID_ALIKE = 50  # turns with the same message that are looked at, the newest first
 
@@ -163,7 +165,7 @@ class Sessions:
             return "open" if session.archived_at is None else "archived"
 
     def prompts(self, user_id: int, *, limit: int = 20_000) -> list[str]:
-        """What this user sent, newest first; nothing of private, deleted or imported sessions."""
+        """What this user sent, newest first; nothing of private, deleted, imported or programs' sessions."""
         with self._database.reading() as sql:
             statement = (
                 select(col(Turn.message))
@@ -173,6 +175,7 @@ class Sessions:
                     col(Turn.state) != "imported",
                     col(Turn.message) != "",
                     col(Session.is_private).is_(False),
+                    col(Session.origin) != BY_PROGRAM,
                     col(Session.deleted_at).is_(None),
                 )
                 .order_by(col(Turn.id).desc())
@@ -218,10 +221,13 @@ class Sessions:
             switch_to(sql, session_of(sql, user_id, session_id), turn_id)
         return session_id
 
-    def behind_what_was_said(self, user_id: int, said: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
+    def behind_what_was_said(
+        self, user_id: int, said: Sequence[tuple[str, str]], system: str
+    ) -> tuple[int, int] | None:
         """The session of a program that holds these messages and replies, and the last turn of them.
 
-        said: from the beginning of a session on. None where no session holds that.
+        said: from the beginning of a session on. system: what the program asks of all its answers. None
+        where no session holds that.
         """
         messages, reply = [well_formed(message) for message, _ in said], well_formed(said[-1][1]).strip()
         with self._database.reading() as sql:
@@ -232,7 +238,8 @@ class Sessions:
                     col(Turn.user_id) == user_id,
                     col(Turn.message) == messages[-1],
                     col(Session.deleted_at).is_(None),
-                    col(Session.origin) == ASKED,
+                    col(Session.origin) == BY_PROGRAM,
+                    func.coalesce(col(Session.system), "") == well_formed(system),
                     col(Session.is_private).is_(False),
                 )
                 .order_by(col(Turn.id).desc())
@@ -288,7 +295,7 @@ def session_lines(
             last,
             _imported_from(session),
             session.is_private,
-            session.origin == ASKED and turns == 1,
+            session.origin in (ASKED, BY_PROGRAM) and turns == 1,
         )
         for session, turns, last in read
     ]
@@ -300,14 +307,14 @@ def was_held_here() -> ColumnElement[bool]:
 
 
 def _imported_from(session: Session) -> str:
-    return "" if session.origin == ASKED else session.origin
+    return "" if session.origin in _BEGUN_HERE else session.origin
 
 
 def holds_one_question() -> ColumnElement[bool]:
     """The condition that a session holds the one question that began it."""
     said = aliased(Turn)
     turns = select(func.count(col(said.id))).where(col(said.session_id) == col(Session.id))
-    return and_(col(Session.origin) == ASKED, turns.correlate(Session).scalar_subquery() == 1)
+    return and_(col(Session.origin).in_((ASKED, BY_PROGRAM)), turns.correlate(Session).scalar_subquery() == 1)
 
 
 def _listed(user_id: int, shelf: Shelf | None) -> tuple[ColumnElement[bool], ...]:
@@ -315,7 +322,7 @@ def _listed(user_id: int, shelf: Shelf | None) -> tuple[ColumnElement[bool], ...
     is_archived = col(Session.archived_at).is_not(None)
     return (
         col(Session.user_id) == user_id,
-        or_(was_held_here(), col(Session.origin).not_in(("", ASKED))),
+        or_(was_held_here(), col(Session.origin).not_in(_BEGUN_HERE)),
         is_deleted if shelf == "deleted" else ~is_deleted,
         # of a session that was erased nothing is left to be brought back
         or_(col(Turn.message) != "", col(Turn.answer) != "") if shelf == "deleted" else true(),

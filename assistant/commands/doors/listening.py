@@ -24,6 +24,13 @@ def _host(_ctx: click.Context, _param: click.Parameter, host: str) -> str:
 
 
 HOST = click.option("--host", default="127.0.0.1", show_default=True, callback=_host, help="Where to listen.")
+NAMES = click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="By which others know this server, such as the name of what stands before it.",
+)
 TOKEN_FILE = click.option(
     "--token-file",
     type=click.Path(path_type=Path),

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from assistant.cli import common_options
-from assistant.commands.doors.listening import HOST, TOKEN_FILE, extra, token_for
+from assistant.commands.doors.listening import HOST, NAMES, TOKEN_FILE, extra, token_for
 from assistant.invocation import Invocation
 from assistant.process.own_names import is_loopback
 from stores.base.errors import WrongUsage
@@ -30,6 +30,7 @@ from vouch import Vouch
     "--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Over HTTP; 0: a free port."
 )
 @HOST
+@NAMES
 @TOKEN_FILE
 @common_options
 @click.pass_context
@@ -39,6 +40,7 @@ def command(
     folders: tuple[Path, ...],
     port: int | None,
     host: str,
+    names: tuple[str, ...],
     token_file: Path | None,
 ) -> int:
     """Offer your memory to an agent, by the Model Context Protocol.
@@ -70,7 +72,7 @@ def command(
 
         if not is_loopback(host):
             call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
-        app = over_http(server, host=host, token=token)
+        app = over_http(server, host=host, names=names, token=token)
         listen(app, host=host, port=port, tell=lambda address: _tell(call, f"{address}/mcp", token))
     return 0
 

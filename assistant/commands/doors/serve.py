@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from assistant.cli import common_options
-from assistant.commands.doors.listening import HOST, TOKEN_FILE, extra, token_for
+from assistant.commands.doors.listening import HOST, NAMES, TOKEN_FILE, extra, token_for
 from assistant.invocation import Invocation
 from assistant.process.own_names import is_loopback
 from assistant.settings.identity import key_for
@@ -33,6 +33,7 @@ _REMEMBERS_AFTER_SECONDS = 1.0  # for each step, also beside answers: where many
 @click.option("--metrics", is_flag=True, help="With --api: counts and times at /metrics, without a key.")
 @click.option("--log-json", is_flag=True, help="With --api: the log on standard error too, as JSON lines.")
 @HOST
+@NAMES
 @TOKEN_FILE
 @common_options
 @click.pass_context
@@ -43,6 +44,7 @@ def command(
     api_port: int | None,
     metrics: bool,
     log_json: bool,
+    names: tuple[str, ...],
     token_file: Path | None,
 ) -> int:
     """Show the screens in a browser. Prints the address to open; Ctrl+C ends it.
@@ -64,16 +66,20 @@ def command(
     if not is_loopback(host):
         call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
     if api_port is not None:
-        return _serve_api(call, host, api_port, has_metrics=metrics, logs=log_json)
-    if metrics or log_json:
-        raise WrongUsage("--metrics and --log-json go with --api", hint="Leave them out, or add --api PORT.")
+        return _serve_api(call, host, api_port, names, has_metrics=metrics, logs=log_json)
+    if metrics or log_json or names:
+        raise WrongUsage(
+            "--metrics, --log-json and --name go with --api", hint="Leave them out, or add --api PORT."
+        )
     token = token_for(token_file)
     with extra("vouch serve", "serve"):
         from assistant.terminal.app.serving import serve
     return serve(_chat_command(call), host=host, port=port, token=token, tell=lambda told: _tell(call, told))
 
 
-def _serve_api(call: Invocation, host: str, port: int, *, has_metrics: bool, logs: bool) -> int:
+def _serve_api(
+    call: Invocation, host: str, port: int, names: tuple[str, ...], *, has_metrics: bool, logs: bool
+) -> int:
     with extra("vouch serve --api", "api"):
         from assistant.doors.listening import listen
         from assistant.doors.openai_api import Api
@@ -113,7 +119,9 @@ def _serve_api(call: Invocation, host: str, port: int, *, has_metrics: bool, log
         if logs:
             others.enter_context(closing(StreamLog(call.settings)))
         api = Api(keys.user_of, memory, models=tuple(call.settings.models), metrics=told)
-        listen(api.app(host=host), host=host, port=port, tell=lambda told: _tell(call, f"{told}/v1"))
+        listen(
+            api.app(host=host, names=names), host=host, port=port, tell=lambda told: _tell(call, f"{told}/v1")
+        )
     return 0
 
 
