@@ -18,7 +18,7 @@ import httpx2
 import numpy as np
 import pytest
 from openai import AsyncOpenAI, AuthenticationError, BadRequestError, NotFoundError, OpenAI
-from scripted_server import ScriptedServer, hangs, says
+from scripted_server import Call, ScriptedServer, hangs, says
 
 from assistant.process.log import StreamLog
 from assistant.settings.config import Settings
@@ -167,7 +167,7 @@ def test_only_a_digest_of_a_key_is_kept(ann: Vouch, place: Path) -> None:
         ({"model": "vouch", "messages": [{"role": "tool", "content": "x"}]}, "the user's"),
         ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "as_user": "ann"}, "as_user"),
         ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "n": 2}, "n"),
-        ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "tools"),
+        ({"model": "vouch", "messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "no tools"),
         (
             {
                 "model": "vouch",
@@ -308,6 +308,65 @@ def test_a_program_that_leaves_amid_a_reply_stops_it_and_its_part_is_kept(place:
         time.sleep(0.1)
     assert turns[0][:2] == ("When does it open?", "stopped")
     assert turns[0][2].startswith("It opens")
+
+
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+def calls_the_weather(call: Call) -> None:
+    call.open_stream()
+    for function in ({"name": "weather", "arguments": '{"in": '}, {"arguments": '"Porto"}'}):
+        call.send_delta({"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]})
+    call.send_delta({}, finish="tool_calls")
+    call.close_stream()
+
+
+async def test_tools_of_a_program_are_offered_to_the_model_and_called_by_the_program(place: Path) -> None:
+    behaviours = [calls_the_weather, says("It rains in Porto."), calls_the_weather, says("Bye.")]
+    with ScriptedServer(behaviours) as server:
+        model = f'backend = "openai"\nbase_url = "{server.base_url}"\nname = "s"\nretries = 0\n'
+        (place / "settings.toml").write_text(f'[model]\n{model}[memory]\nagents = "reader"\n')
+        with Vouch(user="ann", data=place / "data", settings=place / "settings.toml") as ann:
+            api = Api(
+                ann._assistant.stores.api_keys.user_of,
+                lambda user, _: Vouch.of(ann._assistant, user, patience=5.0),
+            )
+            program = client(api.app(host="127.0.0.1"), of(ann, "ann"))
+            ask = program.chat.completions.create
+            said: list[Any] = [{"role": "user", "content": f"{MIA} What is the weather there?"}]
+            first = await ask(model="vouch", messages=said, tools=[WEATHER], tool_choice="auto")
+            assert first.choices[0].finish_reason == "tool_calls"
+            [called] = first.choices[0].message.tool_calls or []
+            assert (called.id, called.function.name, called.function.arguments) == (
+                "c1",
+                "weather",
+                '{"in": "Porto"}',
+            )
+            assert [each["function"]["name"] for each in server.requests[0].body["tools"]] == ["weather"]
+
+            calls = [{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]
+            said += [{"role": "assistant", "content": None, "tool_calls": calls}]
+            said += [{"role": "tool", "tool_call_id": "c1", "content": "rain"}]
+            second = await ask(model="vouch", messages=said, tools=[WEATHER])
+            assert second.choices[0].message.content == "It rains in Porto."
+            assert [each["role"] for each in server.requests[1].body["messages"][-3:]] == [
+                "user",
+                "assistant",
+                "tool",
+            ]
+            assert len([found for found in ann.search("sister Mia Porto") if found.kind == "fact"]) == 1
+
+            said += [
+                {"role": "assistant", "content": "It rains in Porto."},
+                {"role": "user", "content": "And?"},
+            ]
+            stream = await ask(model="vouch", messages=said, tools=[WEATHER], stream=True)
+            chunks = [chunk async for chunk in stream]
+            assert chunks[-1].choices[0].finish_reason == "tool_calls"
+            parts = [part for chunk in chunks for part in chunk.choices[0].delta.tool_calls or []]
+            assert [part.function.name for part in parts if part.function] == ["weather"]
+            with pytest.raises(BadRequestError, match="last message"):
+                await ask(model="vouch", messages=said[:3])
 
 
 async def test_what_is_not_to_be_stored_is_answered_and_not_remembered(ann: Vouch, app: Guard) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -173,28 +173,33 @@ class Vouch:
         session: int | None = None,
         *,
         material: str = "",
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: object = None,
         is_kept: bool = True,
     ) -> AnswerStream:
         """The same, piece by piece, within `with`; leaving it early stops the reply, and its part is kept.
 
-        is_kept: otherwise nothing of a conversation is remembered or found again.
+        is_kept: otherwise nothing of a conversation is remembered or found again. tools: offered to the chat
+        model, in OpenAI's form; its calls are raised as `ToolsAsked`, and their results go along next time.
         """
         if isinstance(question, str):
             if not question.strip():
                 raise WrongUsage("there is no question")
             conversation = Conversation(question, is_kept=is_kept)
         else:
-            conversation = read_conversation(question, is_kept=is_kept)
+            conversation = read_conversation(question, tools=tools, tool_choice=tool_choice, is_kept=is_kept)
         if conversation.images:
             self._assistant.turns.host.check_images()
-        behind = None
+        if conversation.tools is not None:
+            self._assistant.turns.pipeline.check_tools()
+        behind = instead_of = None
         if session is None:
-            session, behind = session_for(self._assistant, self._user_id, conversation)
+            session, behind, instead_of = session_for(self._assistant, self._user_id, conversation)
         else:
             if not is_kept:
                 raise WrongUsage("what is not to be kept cannot go on in a session", hint="Name no session.")
             self._check_open(session)
-        return AnswerStream(self, conversation, session, behind, material)
+        return AnswerStream(self, conversation, session, behind, instead_of, material)
 
     def _check_open(self, session: int) -> None:
         """Raises `NotFound` for a session that is not the user's, and for a private one."""
@@ -323,10 +328,16 @@ class AnswerStream:
     """The pieces of an answer as they come; whole, it is in `answer`."""
 
     def __init__(
-        self, vouch: Vouch, asked: Conversation, session: int, behind: int | None, material: str
+        self,
+        vouch: Vouch,
+        asked: Conversation,
+        session: int,
+        behind: int | None,
+        instead_of: int | None,
+        material: str,
     ) -> None:
-        self._vouch, self._asked, self.session, self._behind = vouch, asked, session, behind
-        self._material = material
+        self._vouch, self._asked, self.session, self._material = vouch, asked, session, material
+        self._behind, self._instead_of = behind, instead_of
         self._events: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._playing: Future[Finished] | None = None
         self._answer: Answer | None = None
@@ -360,7 +371,9 @@ class AnswerStream:
                     self.session,
                     self._asked.message,
                     images=self._asked.images,
+                    instead_of=self._instead_of,
                     behind=self._behind,
+                    tools=self._asked.tools,
                     watch=watch,
                     material=self._material,
                 ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from agents.base.chat_interfaces import Image
+    from agents.base.chat_interfaces import Image, Tools
     from assistant.wiring.assistant import Assistant
 
 Messages = Sequence[Mapping[str, Any]]  # as OpenAI's: role and content
@@ -26,14 +26,28 @@ class Conversation:
     images: tuple[Image, ...] = ()
     earlier: tuple[tuple[str, str], ...] = ()  # messages and replies, the oldest first
     system: str = ""  # what the program asks of all answers
+    tools: Tools | None = None  # that the program offers the model
     is_kept: bool = True  # else it is answered in a private session, of which nothing is remembered
 
 
-def read_conversation(messages: Messages, *, is_kept: bool = True) -> Conversation:
-    """Of these the last is answered. Raises `WrongUsage` where that is no message of the user."""
-    if not messages or messages[-1].get("role") != "user":
-        raise WrongUsage("the last message must be the user's")
-    last = messages[-1].get("content")
+def read_conversation(
+    messages: Messages,
+    *,
+    tools: Sequence[Mapping[str, Any]] = (),
+    tool_choice: object = None,
+    is_kept: bool = True,
+) -> Conversation:
+    """Of these the user's last is answered; behind it may stand calls of tools and their results.
+
+    Raises `WrongUsage` where there is no such message, or calls stand there without tools.
+    """
+    from agents.base.chat_interfaces import Tools
+
+    place = max((n for n, each in enumerate(messages) if each.get("role") == "user"), default=-1)
+    rounds = tuple(messages[place + 1 :])
+    if place < 0 or (rounds and not tools) or not all(map(_is_of_a_tool, rounds)):
+        raise WrongUsage("the last message must be the user's, but for calls of tools and their results")
+    last = messages[place].get("content")
     message = text_of(last)
     if not message:
         raise WrongUsage("the last message holds no text")
@@ -41,17 +55,35 @@ def read_conversation(messages: Messages, *, is_kept: bool = True) -> Conversati
     images = tuple(_image(part) for part in parts if part.get("type") == "image_url")
     system = [text_of(each.get("content")) for each in messages if each.get("role") in _INSTRUCTS]
     return Conversation(
-        message, images, tuple(exchanges(messages[:-1])), "\n\n".join(filter(None, system)), is_kept
+        message,
+        images,
+        tuple(exchanges(messages[:place])),
+        "\n\n".join(filter(None, system)),
+        Tools(tuple(tools), tool_choice, rounds) if tools else None,
+        is_kept,
     )
 
 
-def session_for(assistant: Assistant, user_id: int, conversation: Conversation) -> tuple[int, int | None]:
+def _is_of_a_tool(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "tool" or (
+        message.get("role") == "assistant" and bool(message.get("tool_calls"))
+    )
+
+
+def session_for(
+    assistant: Assistant, user_id: int, conversation: Conversation
+) -> tuple[int, int | None, int | None]:
     """The session in which all that was said before was said, and the last turn of that; else a new one.
 
-    In a new one the earlier exchanges are kept to be read, and neither searched nor learned from.
+    With results of tools, also the turn that asked for them, in whose place the message comes. In a new
+    session the earlier exchanges are kept to be read, and neither searched nor learned from.
     """
     journal, sessions = assistant.stores.journal, assistant.stores.sessions
     found = None
+    if conversation.tools is not None and conversation.tools.rounds and conversation.is_kept:
+        asked = [*conversation.earlier, (conversation.message, "")]
+        if found := sessions.behind_what_was_said(user_id, asked, conversation.system):
+            return found[0], None, found[1]
     if conversation.earlier and conversation.is_kept:
         found = sessions.behind_what_was_said(user_id, conversation.earlier, conversation.system)
     if found is not None:
@@ -63,7 +95,7 @@ def session_for(assistant: Assistant, user_id: int, conversation: Conversation) 
             behind = assistant.turns.pipeline.keep_as_said(user_id, session, message, reply)
         if conversation.system:
             sessions.instruct(user_id, session, conversation.system)
-    return session, behind
+    return session, behind, None
 
 
 def exchanges(messages: Messages) -> list[tuple[str, str]]:

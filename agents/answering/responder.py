@@ -128,6 +128,14 @@ class Responder:
         other._image_tokens = count * _IMAGE_TOKENS
         return other
 
+    def check_tools(self) -> None:
+        """Raises `WrongUsage` unless tools of a program can be offered to the model."""
+        if not getattr(self._chat_model, "takes_tools", False):
+            raise WrongUsage(
+                f"{self.model_name} takes no tools",
+                hint="Ask without them, or name a chat model on a server that speaks chat completions.",
+            )
+
     async def check_images(self) -> None:
         """Raises `WrongUsage` unless the model is known to take images."""
         takes_images = getattr(self._chat_model, "takes_images", None)

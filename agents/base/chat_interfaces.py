@@ -9,7 +9,7 @@ import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 from agents.base.interfaces import Exchange
 from agents.base.interfaces import Source as Source
@@ -96,6 +96,20 @@ class Tabulated:
 
 
 @dataclass(frozen=True)
+class Tools:
+    """What a program offers the model, in the form of OpenAI's protocol; nothing of it is run here."""
+
+    offered: tuple[Mapping[str, Any], ...]
+    choice: object = None  # whether one is to be called, and which
+    rounds: tuple[Mapping[str, Any], ...] = ()  # calls and results behind the message, the oldest first
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What is sent with a request besides its messages."""
+        return {"tools": list(self.offered)} | ({} if self.choice is None else {"tool_choice": self.choice})
+
+
+@dataclass(frozen=True)
 class ReplyRequest:
     """What is to be answered, in two forms that say the same.
 
@@ -121,6 +135,7 @@ class ReplyRequest:
     gone_to: int = 0  # the last turn that is not sent; 0: all are
     seen: tuple[int, ...] = ()  # versions whose words the model sees under no number
     images: tuple[Image, ...] = ()  # that go with the message
+    tools: Tools | None = None  # that the message's program offers
     is_written: bool = False  # by a model that writes and reads the conversation with its sources
     tabulated: Tabulated | None = None  # what was counted over the table that is found first
 

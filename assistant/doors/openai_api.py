@@ -27,7 +27,15 @@ from starlette.routing import Route
 from assistant.doors.guard import Guard, bearer
 from assistant.doors.openai_bodies import ChatBody, EmbeddingsBody, told
 from assistant.process.log import fields
-from stores.base.errors import ModelBusy, NotFound, OverTime, TryAgain, VouchError, WrongUsage
+from stores.base.errors import (
+    ModelBusy,
+    NotFound,
+    OverTime,
+    ToolsAsked,
+    TryAgain,
+    VouchError,
+    WrongUsage,
+)
 from vouch import Answer, AnswerStream, Vouch
 
 B = TypeVar("B", bound=BaseModel)
@@ -137,8 +145,15 @@ class Api:
         body = await _read(request, ChatBody)
         memory = await self._memory(user, body.model)
         session = body.session
-        messages = body.messages[-1:] if session is not None else body.messages
-        stream = partial(memory.stream, messages, session, is_kept=body.store is not False)
+        messages = _from_the_last_message(body.messages) if session is not None else body.messages
+        stream = partial(
+            memory.stream,
+            messages,
+            session,
+            tools=body.tools or (),
+            tool_choice=body.tool_choice,
+            is_kept=body.store is not False,
+        )
         pieces = await self._off_loop(stream, of=user)
         if body.stream:
             has_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -148,9 +163,17 @@ class Api:
             )
         try:
             answer = await self._off_loop(_whole, pieces, of=user)
+        except ToolsAsked as asked:
+            return JSONResponse(self._asking(asked, body.model))
         finally:
             pieces.stop()  # where the program has gone
         return JSONResponse(self._completion(answer, body.model))
+
+    def _asking(self, asked: ToolsAsked, model: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": None, "refusal": None, "tool_calls": asked.calls}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "tool_calls"}
+        head = self._head(f"chatcmpl-{time.monotonic_ns()}", "chat.completion", model)
+        return {**head, "choices": [choice], "usage": None}
 
     def _completion(self, answer: Answer, model: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": answer.text, "refusal": None}
@@ -166,7 +189,7 @@ class Api:
     ) -> AsyncIterator[str]:
         head = self._head(f"chatcmpl-{pieces.session}-{time.monotonic_ns()}", "chat.completion.chunk", model)
 
-        def chunk(delta: Mapping[str, str], finish: str | None = None, **more: object) -> str:
+        def chunk(delta: Mapping[str, object], finish: str | None = None, **more: object) -> str:
             choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
             return _event({**head, "choices": [choice], **more})
 
@@ -180,6 +203,10 @@ class Api:
             yield chunk({}, _finish(answer), vouch=_explained(answer))
             if has_usage:
                 yield _event({**head, "choices": [], "usage": _usage(answer)})
+            yield "data: [DONE]\n\n"
+        except ToolsAsked as asked:
+            yield chunk({"tool_calls": [{"index": n, **call} for n, call in enumerate(asked.calls)]})
+            yield chunk({}, "tool_calls")
             yield "data: [DONE]\n\n"
         except VouchError as error:
             yield _event({"error": _error(error)})
@@ -202,6 +229,12 @@ class Api:
         """On a thread. of: the user whom it is for."""
         threads = self._threads.setdefault(of, anyio.CapacityLimiter(_OF_A_USER))
         return await anyio.to_thread.run_sync(work, *given, abandon_on_cancel=True, limiter=threads)
+
+
+def _from_the_last_message(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The user's last one, with what stands behind it."""
+    users = [place for place, each in enumerate(messages) if each.get("role") == "user"]
+    return messages[users[-1] :] if users else messages
 
 
 def _whole(pieces: AnswerStream) -> Answer:

@@ -11,6 +11,7 @@ from stores.base.errors import WrongUsage
 _MOST_TEXTS = 256
 _LONGEST_TEXT = 20_000  # characters, of which an encoder reads the beginning
 _MOST_MESSAGES = 2_000
+_MOST_TOOLS = 128
 
 
 class _Body(BaseModel):
@@ -54,9 +55,9 @@ class ChatBody(_Body):
     prompt_cache_key: Any = None
     safety_identifier: Any = None
     user: Any = None  # never who asks: that is said by the key
-    # Tools of the program: none are called here.
-    tools: list[Any] | None = Field(default=None, max_length=0)
-    tool_choice: Any = None
+    # Tools of the program: offered to the chat model, and called by the program alone.
+    tools: list[dict[str, Any]] | None = Field(default=None, max_length=_MOST_TOOLS)
+    tool_choice: str | dict[str, Any] | None = None
 
     @property
     def session(self) -> int | None:
@@ -97,6 +98,4 @@ def told(error: ValidationError) -> str:
     field = ".".join(map(str, first["loc"])) or "the body"
     if first["type"] == "extra_forbidden":
         return f"{field} is not known here"
-    if field == "tools":
-        return "tools are not called here: ask without them"
     return f"{field}: {first['msg'][:1].lower()}{first['msg'][1:]}"

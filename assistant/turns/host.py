@@ -17,7 +17,7 @@ from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 from typing import Any, TypeVar
 
-from agents.base.chat_interfaces import Image
+from agents.base.chat_interfaces import Image, Tools
 from assistant.remembering.remembering import Remembering
 from assistant.turns.events import Accepted, Busy, Chosen, Event, Finished, NoWord, Wrote
 from assistant.turns.pipeline import TurnPipeline
@@ -129,12 +129,14 @@ class TurnHost:
         timeout_seconds: float | None = None,
         instead_of: int | None = None,
         behind: int | None = None,
+        tools: Tools | None = None,
         tries_again: bool = False,
     ) -> Finished:
         """One turn to its end, to be run on `loop`; each event is told to `watch`.
 
         images: that go with the message. instead_of: the turn in whose place it comes, with that one's images
         where none are given; it is kept, in a branch of its own. behind: the turn that it follows.
+        tools: that its program offers the model.
         tries_again: a model that is busy is asked again, in a further turn, for as long as nobody stops that.
         Raises `OverTime` after `timeout_seconds` for one reply, with its part kept.
         """
@@ -153,6 +155,7 @@ class TurnHost:
                     images=images,
                     instead_of=instead_of,
                     behind=behind,
+                    tools=tools,
                 )
                 try:
                     async with asyncio.timeout(timeout_seconds), aclosing(turn) as events:

@@ -19,7 +19,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, Image, ReplyRequest, Thought, Tokens
+from agents.base.chat_interfaces import CutAtLimit, Image, ReplyRequest, Thought, Tokens, Tools
 from agents.base.quoting_only import NOTHING_FOUND
 from agents.languages.message_sorting import MessageSorter
 from assistant.background.priority import AnswersFirst
@@ -115,11 +115,12 @@ class TurnPipeline:
         images: Sequence[Image] = (),
         instead_of: int | None = None,
         behind: int | None = None,
+        tools: Tools | None = None,
     ) -> AsyncGenerator[Event]:
         """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
 
         instead_of: the turn in whose place it comes; that one is kept, in a branch of its own. behind: the
-        turn that it follows, where that is not the session's last.
+        turn that it follows, where that is not the session's last. tools: that the message's program offers.
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
         with self._answers_first.answering():
@@ -128,6 +129,8 @@ class TurnPipeline:
                 raise WrongUsage("the message is empty")
             if images:
                 await self.check_images()
+            if tools is not None:
+                self.check_tools()
             asked = await self._on_thread(documents_named, message, user_id, self._documents_called)
             accept = partial(
                 self._journal.accept,
@@ -142,7 +145,7 @@ class TurnPipeline:
                 behind=behind,
             )
             accepted = await asyncio.get_running_loop().run_in_executor(self._model_thread, accept)
-            answer = self._answer(user_id, accepted, message, asked, material, tuple(images))
+            answer = self._answer(user_id, accepted, message, asked, material, tuple(images), tools)
             async with aclosing(answer) as events:
                 async for event in events:
                     yield event
@@ -177,6 +180,10 @@ class TurnPipeline:
         """Runs it between the steps of turns, on the thread that they share; for any other thread."""
         return self._model_thread.submit(work).result()
 
+    def check_tools(self) -> None:
+        """Raises `WrongUsage` unless tools can be offered to the model that answers."""
+        self._responder.check_tools()
+
     async def check_images(self) -> None:
         """Raises `WrongUsage` unless the model that answers is known to take images."""
         await self._responder.check_images()
@@ -194,6 +201,7 @@ class TurnPipeline:
         asked: tuple[str, list[int] | None],
         material: str,
         images: tuple[Image, ...],
+        tools: Tools | None,
     ) -> AsyncGenerator[Event]:
         """What follows a message that is kept. asked: as of `_way`."""
         turn = TurnInProgress(accepted.turn_id, images)
@@ -215,7 +223,8 @@ class TurnPipeline:
 
             await way.responder.get_ready()
             responder = way.responder.beside_images(len(images)) if images else way.responder
-            request = replace(await self._on_thread(finding.prepare, responder), images=images)
+            prepared = await self._on_thread(finding.prepare, responder)
+            request = replace(prepared, images=images, tools=tools)
             turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
             yield Chosen(request.sources, way.responder.model_name, request.left_out)
 

@@ -7,6 +7,7 @@ The exit codes are those of the command line: 1 the answer is no, 2 wrong usage 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 DEFECT = 70  # exit code; the others are those of the errors
 RESTORE = "Restore a backup: `vouch restore FILE --replace`; the database of now is kept beside it."
@@ -132,6 +133,16 @@ class ModelUnreachable(ModelError):
 
 class ModelBusy(ModelError):
     """The model's server refuses for now: a rate limit, or a failure of its own."""
+
+
+class ToolsAsked(ModelError):
+    """In place of an answer the model asks for tools of the program whose message it is."""
+
+    def __init__(self, calls: list[dict[str, Any]]) -> None:
+        """calls: as OpenAI's protocol has them: id, type, and function with name and arguments."""
+        names = ", ".join(str(call["function"]["name"])[:40] for call in calls)
+        super().__init__(f"the model asks for tools: {names}")
+        self.calls = calls
 
 
 class ReplyCut(ModelError):

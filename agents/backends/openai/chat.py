@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agents.backends.openai.client import is_on_this_machine, make_client
 from agents.backends.openai.failures import ServerFailures, context_length, wait_before
@@ -27,6 +27,7 @@ from agents.backends.openai.responses import completion, renamed
 from agents.backends.openai.responses import request as responses_request
 from agents.backends.openai.server import ListedModel, told_images, told_length
 from agents.backends.openai.wire import (
+    ToolCalls,
     as_sent,
     called_tools,
     counted_tokens,
@@ -50,7 +51,7 @@ from agents.base.chat_interfaces import (
 )
 from agents.base.token_budget import estimated_tokens
 from agents.prompts.structured_replies import check_choices, choice_schema, fitting_reply, with_instructions
-from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, UnknownModel
+from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, ToolsAsked, UnknownModel
 from stores.base.secrets import secret_words
 
 if TYPE_CHECKING:
@@ -170,6 +171,11 @@ class OpenAIChat:
         names = (getattr(model, "id", None) for model in await self._models())
         return [name for name in names if isinstance(name, str) and name]
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether a program's tools can be offered to it; responses have another form of them."""
+        return self._current_habits().protocol == "chat"
+
     async def takes_images(self) -> bool | None:
         """Whether the model takes images, by the settings or its server; None where neither says."""
         if self._images is not None:
@@ -193,7 +199,9 @@ class OpenAIChat:
         import openai
 
         try:
-            chunks = await self._adapting(client, request.messages, {"stream": True}, request.images)
+            more = {"stream": True, **(request.tools.parameters if request.tools else {})}
+            rounds = request.tools.rounds if request.tools else ()
+            chunks = await self._adapting(client, request.messages, more, request.images, rounds)
         except openai.APIError as error:
             explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
@@ -202,12 +210,13 @@ class OpenAIChat:
 
         has_begun = False
         finish: str | None = None
-        tools = ""  # that the model asked for
+        tools, calls = "", ToolCalls()  # that the model asked for
         async with chunks:  # left in any way, cancelled too, it closes the connection
             try:
                 async for chunk in self._in_time(chunks):
                     pieces, finish = read_chunk(chunk)
                     tools += called_tools(chunk)
+                    calls.hear(chunk)
                     for piece in pieces:
                         has_begun = True
                         yield piece
@@ -220,6 +229,8 @@ class OpenAIChat:
                 self.used += used
                 if not request.images:  # whose tokens no text tells
                     self._learn_share(request.messages, used.sent)
+        if request.tools is not None and finish is not None and calls.whole:
+            raise ToolsAsked(calls.whole)
         self._failures.check_finish(finish, has_begun=has_begun, tools=tools)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
@@ -426,10 +437,12 @@ class OpenAIChat:
         messages: Sequence[ChatMessage],
         more: Mapping[str, object],
         images: Sequence[Image] = (),
+        rounds: Sequence[Mapping[str, Any]] = (),
     ) -> Any:
         """What the client returns; put otherwise and asked again where the server refuses a parameter.
 
-        more: what this request has beside the settings' parameters. Errors are the client's own.
+        more: what this request has beside the settings' parameters. rounds: of tools, behind the messages.
+        Errors are the client's own.
         """
         import openai
 
@@ -452,7 +465,10 @@ class OpenAIChat:
                         self._post,
                         client,
                         habits,
-                        as_sent(messages, instructions=habits.instructions, images=images),
+                        [
+                            *as_sent(messages, instructions=habits.instructions, images=images),
+                            *cast("Sequence[ChatCompletionMessageParam]", rounds),
+                        ],
                         set_by_user,
                         more,
                     )

@@ -92,6 +92,33 @@ def called_tools(chunk: object) -> str:
     return "".join(f"{f' {name}: ' if name else ''}{arguments or ''}" for name, arguments in parts)
 
 
+class ToolCalls:
+    """The calls of tools in a stream, whose parts come in pieces, by their place."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, dict[str, Any]] = {}
+
+    def hear(self, chunk: object) -> None:
+        """Takes in what a chunk has of them."""
+        calls = getattr(getattr(first_choice(chunk), "delta", None), "tool_calls", None) or []
+        for call in calls if isinstance(calls, list) else []:
+            place = getattr(call, "index", None)
+            place = place if isinstance(place, int) else len(self._calls)
+            known = self._calls.setdefault(
+                place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+            )
+            known["id"] = known["id"] or str(getattr(call, "id", None) or "")
+            for name in ("name", "arguments"):
+                said = getattr(getattr(call, "function", None), name, None)
+                known["function"][name] += well_formed(said) if isinstance(said, str) else ""
+
+    @property
+    def whole(self) -> list[dict[str, Any]]:
+        """Those that name a tool, each with an id."""
+        named = [call for _, call in sorted(self._calls.items()) if call["function"]["name"]]
+        return [{**call, "id": call["id"] or f"call_{number}"} for number, call in enumerate(named)]
+
+
 def read_message(choice: object) -> tuple[str, bool]:
     """The words of a whole reply, and whether the model refuses with them."""
     message = getattr(choice, "message", None)
