@@ -108,7 +108,7 @@ class Signals:
     passages: Mapping[int, Passage]
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25
-    neighbours: Mapping[int, tuple[int | None, int | None]]
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # of those that what stands beside them can lift
 
     def ranked(self, fusion: Fusion, *, keep: int | None = None) -> list[Candidate]:
         """The best `keep` as candidates, or all of them, best first; equals keep the order of their ids.
@@ -116,7 +116,8 @@ class Signals:
         What its user only asked comes last, however alike: a question holds no answer.
         """
         score = mixed(self.dense, self.lexical, dense_weight=fusion.dense_weight)
-        lift = lifts(score, self.neighbours, shares={i: self._shares(i, fusion) for i in self.passages})
+        beside = self.neighbours.keys() & self.passages.keys()
+        lift = lifts(score, self.neighbours, shares={i: self._shares(i, fusion) for i in beside})
         bonus = self._bonuses(fusion)
         gain = {i: lift[i] + bonus[i] for i in self.passages}
         count = len(self.passages) if keep is None else keep
@@ -145,11 +146,13 @@ class Signals:
 
     def _bonuses(self, fusion: Fusion) -> dict[int, float]:
         """What the form of each message adds; 0 for what stands in a document."""
-        asked, wants_time = frozenset(tokens(self.query)), asks_when(self.query)
+        bonus = dict.fromkeys(self.passages, 0.0)
         messages = {i: passage.text for i, passage in self.passages.items() if passage.kind == "message"}
+        if not messages:
+            return bonus
+        asked, wants_time = frozenset(tokens(self.query)), asks_when(self.query)
         speakers = {i: speaker(text) for i, text in messages.items()}
         named = {who for who in set(speakers.values()) if is_named(who, asked)}
-        bonus = dict.fromkeys(self.passages, 0.0)
         for i, text in messages.items():
             is_timed = wants_time and tells_time(text)
             bonus[i] = fusion.speaker_bonus * (speakers[i] in named) + fusion.time_bonus * is_timed

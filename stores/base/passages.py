@@ -83,7 +83,7 @@ class Found:
     passages: Mapping[int, Passage]
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25; 0 without a shared word
-    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after; only where that was asked
 
 
 QUOTING = "extractive (quotes only)"  # the built-in model; others may be called alike

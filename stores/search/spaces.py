@@ -191,23 +191,19 @@ class Space:
         wanted = lexical.tokens(query)
         with self._spaces.database.reading() as sql:
             counts = lexical.passages_with(sql, self._allowed, wanted)
-            if self._only is None:
-                near = self._nearest(sql, vector, deep)
-                matching = [
-                    i
-                    for space in self._allowed
-                    for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
-                ]
-            else:
-                matching = sorted(live_among(sql, self._only, self._allowed))
-                near = _best(self._similarities(sql, vector, matching))[:deep]
-            ids = [i for i in dict.fromkeys([i for i, _ in near] + matching) if i not in without]
+            near_in, matching_in = self._sought(sql, vector, wanted, counts, deep)
+            near = dict(_best(dict(hit for hits in near_in.values() for hit in hits))[:deep])
+            matching = {i for found in matching_in.values() for i in found}.difference(without)
+            ids = matching.union(near).difference(without)
             statistics = lexical.statistics_of(sql, self._allowed, wanted, counts)
-            words = lexical.word_scores(sql, self._allowed, query, ids, statistics)
+            where = {
+                space: ids.intersection([*(i for i, _ in near_in[space]), *matching_in[space]])
+                for space in self._allowed
+            }
+            words = lexical.weighed(sql, where, wanted, statistics)
             if len(matching) > deep:  # the database gave some to spare: the best by BM25 stay
-                best = sorted(set(matching).intersection(ids), key=lambda i: (-words[i], i))[:deep]
-                kept = {*best, *(i for i, _ in near)}
-                ids = [i for i in ids if i in kept]
+                best = sorted(matching, key=lambda i: (-words[i], i))[:deep]
+                ids = ids.intersection([*best, *near])
             passages = live_passages(sql, ids, self._allowed)
             pairs: dict[int, tuple[int | None, int | None]] = {}
             if beside_these := [i for i, passage in passages.items() if beside(passage)]:
@@ -217,13 +213,33 @@ class Space:
                 passages |= live_passages(sql, sorted(new.difference(without)), self._allowed)
                 pairs = self._neighbours(sql, [i for i, passage in passages.items() if beside(passage)])
                 words |= lexical.word_scores(sql, self._allowed, query, sorted(new), statistics)
-            similar = dict(near)
-            similar |= self._similarities(sql, vector, [i for i in passages if i not in similar])
+            similar = near | self._similarities(sql, vector, [i for i in passages if i not in near])
         return Found(
             passages,
             {i: similar.get(i, 0.0) for i in passages},
             {i: words[i] for i in passages},
-            {i: pairs.get(i, (None, None)) for i in passages},
+            pairs,
+        )
+
+    def _sought(
+        self,
+        sql: SqlSession,
+        vector: Vector,
+        wanted: Sequence[str],
+        counts: Mapping[str, Mapping[str, int]],
+        k: int,
+    ) -> tuple[dict[str, list[tuple[int, float]]], dict[str, list[int]]]:
+        """By space, the k nearest with their cosines, and k or more that hold rarer words.
+
+        Of a narrowed space, all that it holds, looked for in each space.
+        """
+        if self._only is not None:
+            live = sorted(live_among(sql, self._only, self._allowed))
+            near = _best(self._similarities(sql, vector, live))[:k]
+            return dict.fromkeys(self._allowed, near), dict.fromkeys(self._allowed, live)
+        return (
+            {space: self._spaces.nearest_in(sql, space, vector, k) for space in self._allowed},
+            {s: lexical.holding_words(sql, s, wanted, k, counts[s]) for s in self._allowed},
         )
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:

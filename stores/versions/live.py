@@ -63,6 +63,8 @@ def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[
             found[told[0]] = Passage(*row)
     stated = [p.passage_id for p in found.values() if p.kind in STATEMENTS and not p.is_shared]
     newer = newer_of(sql, stated, spaces) if stated else {}
+    if not newer:
+        return found
     return {i: replace(p, replaced_by=newer.get(p.passage_id, ())) for i, p in found.items()}
 
 

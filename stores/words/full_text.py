@@ -11,7 +11,7 @@ Which are shown is decided afterwards, by the same BM25.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from sqlalchemy import text
@@ -42,8 +42,8 @@ class WordIndex(Protocol):
         rarities: of each token, larger for rarer ones.
         """
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-        """The tokens of those passages that are in this space, by version id."""
+    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+        """The tokens of those passages that are in this space, joined by spaces; by version id."""
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
         """What is held of versions that are not live in that space: version id and space."""
@@ -85,8 +85,8 @@ class Fts5Words:
             most = max(k, _MOST_OWN)
         return [row[0] for row in rows(sql, statement, [match, most])]
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
         for some in _in_parts(version_ids):
             if space == SHARED:
                 read = rows(sql, f"SELECT rowid, words FROM shared_words WHERE rowid IN ({some})")
@@ -96,7 +96,7 @@ class Fts5Words:
                     f"SELECT rowid, words FROM own_words WHERE rowid IN ({some}) AND space = ?",
                     [_space_token(space)],
                 )
-            found.update((row[0], row[1].split()) for row in read)
+            found.update(read)
         return found
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
@@ -173,15 +173,15 @@ class PostgresWords:
         )
         return [row[0] for row in read]
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
         for some in _in_parts(version_ids):
             read = rows(
                 sql,
                 f"SELECT version_id, words FROM passage_words WHERE version_id IN ({some}) AND space = ?",
                 [space],
             )
-            found.update((row[0], row[1].split()) for row in read)
+            found.update(read)
         return found
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
@@ -249,7 +249,7 @@ def _space_token(space: str) -> str:
     return space.replace(":", "")  # one word to FTS5
 
 
-def _in_parts(version_ids: Sequence[int]) -> Iterator[str]:
+def _in_parts(version_ids: Collection[int]) -> Iterator[str]:
     ids = [int(i) for i in version_ids]  # numbers only: they are written into the statement
     for start in range(0, len(ids), _IDS_AT_ONCE):
         yield ",".join(map(str, ids[start : start + _IDS_AT_ONCE]))

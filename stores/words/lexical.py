@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,7 +92,7 @@ def bm25(
 
     query, passage: tokens; one repeated in the query counts once. At least 0, and 0 without a shared one.
     """
-    return _Weighing(query, statistics, saturation, length_share).score(passage)
+    return _Weighing(query, statistics, saturation, length_share).score(" ".join(passage))
 
 
 class _Weighing:
@@ -107,11 +107,14 @@ class _Weighing:
         # in one order, so that sums are equal to the last bit
         self._weights = [(t, statistics.rarity(t) * (saturation + 1)) for t in sorted(set(query))]
 
-    def score(self, passage: Sequence[str]) -> float:
-        damping = self._fixed + self._by_length * len(passage)
+    def score(self, passage: str) -> float:
+        """passage: its tokens, joined by spaces; split only where it may hold a token of the query."""
+        held = [(token, weight) for token, weight in self._weights if token in passage]
+        words = passage.split() if held else []
+        damping = self._fixed + self._by_length * len(words)
         found = 0.0
-        for token, weight in self._weights:
-            if count := passage.count(token):
+        for token, weight in held:
+            if count := words.count(token):
                 found += weight * count / (count + damping)
         return found
 
@@ -146,7 +149,7 @@ def remove_words(sql: SqlSession, space: str, version_ids: Sequence[int]) -> Non
     known = index.stored(sql, space, version_ids)
     if known:
         index.remove(sql, space, list(known))
-        _count(sql, space, known.values(), sign=-1)
+        _count(sql, space, [words.split() for words in known.values()], sign=-1)
 
 
 def passages_with(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -219,13 +222,26 @@ def word_scores(
     """
     wanted = tokens(query)
     statistics = statistics or statistics_of(sql, spaces, wanted)
-    scores = dict.fromkeys(version_ids, 0.0)
+    return weighed(sql, dict.fromkeys(spaces, version_ids), wanted, statistics)
+
+
+def weighed(
+    sql: SqlSession,
+    version_ids: Mapping[str, Collection[int]],
+    query: Iterable[str],
+    statistics: WordStatistics,
+) -> dict[int, float]:
+    """BM25 of versions for the tokens of a query; 0 for one that is not in the space it is looked for in.
+
+    version_ids: by space. statistics: of these tokens in all spaces that are searched.
+    """
+    scores = {version_id: 0.0 for ids in version_ids.values() for version_id in ids}
     index = word_index(sql)
     # a token that stands nowhere weighs nothing: none is looked for in vain
-    held = [token for token in wanted if statistics.passages_with.get(token)]
+    held = [token for token in query if statistics.passages_with.get(token)]
     weighing = _Weighing(held, statistics, SATURATION, LENGTH_SHARE)
-    for space in spaces:
-        for version_id, words in index.stored(sql, space, version_ids).items():
+    for space, ids in version_ids.items():
+        for version_id, words in index.stored(sql, space, ids).items():
             scores[version_id] = weighing.score(words)
     return scores
 
