@@ -11,7 +11,7 @@ Which are shown is decided afterwards, by the same BM25.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from sqlalchemy import text
@@ -42,7 +42,7 @@ class WordIndex(Protocol):
         rarities: of each token, larger for rarer ones.
         """
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, str]:
         """The tokens of those passages that are in this space, joined by spaces; by version id."""
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
@@ -85,7 +85,7 @@ class Fts5Words:
             most = max(k, _MOST_OWN)
         return [row[0] for row in rows(sql, statement, [match, most])]
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
         for some in _in_parts(version_ids):
             if space == SHARED:
@@ -173,7 +173,7 @@ class PostgresWords:
         )
         return [row[0] for row in read]
 
-    def stored(self, sql: SqlSession, space: str, version_ids: Collection[int]) -> dict[int, str]:
+    def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
         for some in _in_parts(version_ids):
             read = rows(
@@ -249,7 +249,7 @@ def _space_token(space: str) -> str:
     return space.replace(":", "")  # one word to FTS5
 
 
-def _in_parts(version_ids: Collection[int]) -> Iterator[str]:
+def _in_parts(version_ids: Sequence[int]) -> Iterator[str]:
     ids = [int(i) for i in version_ids]  # numbers only: they are written into the statement
     for start in range(0, len(ids), _IDS_AT_ONCE):
         yield ",".join(map(str, ids[start : start + _IDS_AT_ONCE]))

@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -222,28 +222,36 @@ def word_scores(
     """
     wanted = tokens(query)
     statistics = statistics or statistics_of(sql, spaces, wanted)
-    return weighed(sql, dict.fromkeys(spaces, version_ids), wanted, statistics)
+    scores = dict.fromkeys(version_ids, 0.0)
+    for space in spaces:
+        scores |= _weighed_in(sql, space, version_ids, wanted, statistics)
+    return scores
 
 
 def weighed(
-    sql: SqlSession,
-    version_ids: Mapping[str, Collection[int]],
-    query: Iterable[str],
-    statistics: WordStatistics,
+    sql: SqlSession, space_of: Mapping[int, str], query: Iterable[str], statistics: WordStatistics
 ) -> dict[int, float]:
-    """BM25 of versions for the tokens of a query; 0 for one that is not in the space it is looked for in.
+    """BM25 of each version for the tokens of a query.
 
-    version_ids: by space. statistics: of these tokens in all spaces that are searched.
+    space_of: of each version. statistics: of these tokens in all spaces that are searched.
     """
-    scores = {version_id: 0.0 for ids in version_ids.values() for version_id in ids}
-    index = word_index(sql)
+    scores = dict.fromkeys(space_of, 0.0)
+    wanted = list(query)
+    for space in set(space_of.values()):
+        ids = [i for i, lies_in in space_of.items() if lies_in == space]
+        scores |= _weighed_in(sql, space, ids, wanted, statistics)
+    return scores
+
+
+def _weighed_in(
+    sql: SqlSession, space: str, version_ids: Sequence[int], query: Sequence[str], statistics: WordStatistics
+) -> dict[int, float]:
+    """Of those that are in this space."""
     # a token that stands nowhere weighs nothing: none is looked for in vain
     held = [token for token in query if statistics.passages_with.get(token)]
     weighing = _Weighing(held, statistics, SATURATION, LENGTH_SHARE)
-    for space, ids in version_ids.items():
-        for version_id, words in index.stored(sql, space, ids).items():
-            scores[version_id] = weighing.score(words)
-    return scores
+    stored = word_index(sql).stored(sql, space, version_ids)
+    return {version_id: weighing.score(words) for version_id, words in stored.items()}
 
 
 def _size(sql: SqlSession, space: str) -> tuple[int, int]:
