@@ -88,12 +88,13 @@ class Fts5Words:
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
         for some in _in_parts(version_ids):
+            # FTS5's own table of contents: the index above it takes half as long again for each row
             if space == SHARED:
-                read = rows(sql, f"SELECT rowid, words FROM shared_words WHERE rowid IN ({some})")
+                read = rows(sql, f"SELECT id, c0 FROM shared_words_content WHERE id IN ({some})")
             else:
                 read = rows(
                     sql,
-                    f"SELECT rowid, words FROM own_words WHERE rowid IN ({some}) AND space = ?",
+                    f"SELECT id, c1 FROM own_words_content WHERE id IN ({some}) AND c0 = ?",
                     [_space_token(space)],
                 )
             found.update(read)

@@ -185,7 +185,7 @@ def holding_words(
     asked = worth_asking(counts, budget=ASKED_PASSAGES)
     if not asked or k <= 0:
         return []
-    statistics = WordStatistics(_size(sql, space)[0], 0, counts)
+    statistics = WordStatistics(_sizes(sql, [space])[0], 0, counts)
     return word_index(sql).holding(sql, space, {token: statistics.rarity(token) for token in asked}, k)
 
 
@@ -200,13 +200,10 @@ def statistics_of(
     counts: of `passages_with`, when they are known already.
     """
     counts = counts or passages_with(sql, spaces, query)
-    passages = words = 0
     holding: Counter[str] = Counter()
     for space in spaces:
-        size = _size(sql, space)
-        passages, words = passages + size[0], words + size[1]
         holding.update(counts[space])
-    return WordStatistics(passages, words, holding)
+    return WordStatistics(*_sizes(sql, spaces), holding)
 
 
 def word_scores(
@@ -254,10 +251,11 @@ def _weighed_in(
     return {version_id: weighing.score(words) for version_id, words in stored.items()}
 
 
-def _size(sql: SqlSession, space: str) -> tuple[int, int]:
-    """How many passages and words a space holds."""
-    found = rows(sql, "SELECT passages, words FROM space_statistics WHERE space = ?", [space])
-    return (found[0][0], found[0][1]) if found else (0, 0)
+def _sizes(sql: SqlSession, spaces: Sequence[str]) -> tuple[int, int]:
+    """How many passages and words these spaces hold together."""
+    places = ", ".join("?" * len(spaces))
+    found = rows(sql, f"SELECT passages, words FROM space_statistics WHERE space IN ({places})", spaces)
+    return sum(row[0] for row in found), sum(row[1] for row in found)
 
 
 def _count(sql: SqlSession, space: str, texts: Iterable[Sequence[str]], *, sign: int) -> None:
