@@ -1,7 +1,7 @@
 """What a turn itself costs: stores and pipeline, without encoder, search and chat model.
 
-The bytes that it adds to the database are those of message, answer and the forty candidates of the search, without
-the message's vector, which is not made here. Called by `benchmarks.search_cost --turns`.
+The bytes that it adds to the database are those of message, answer and the forty candidates of the search,
+without the message's vector, which is not made here. Called by `benchmarks.search_cost --turns`.
 """
 
 from __future__ import annotations
