@@ -1,12 +1,14 @@
 """What a turn itself costs: stores and pipeline, without encoder, search and chat model.
 
-Called by `benchmarks.search_cost --turns`.
+The bytes that it adds to the database are those of message, answer and the forty candidates of the search,
+without the message's vector, which is not made here. Called by `benchmarks.search_cost --turns`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import cProfile
+import math
 import pstats
 import statistics
 import tempfile
@@ -24,6 +26,7 @@ from agents.base.interfaces import Candidate
 from agents.retrieval.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit
 from stores.base.passages import SHARED
+from stores.database.rows import rows
 from stores.memory.documents import NewDocument, NewPassage
 
 
@@ -78,7 +81,9 @@ def measure_turns(turns: int) -> None:
 
         async def both() -> tuple[list[float], pstats.Stats]:
             await play(20)
+            before = database_bytes(assistant)
             spent = await play(turns)
+            print(f"{(database_bytes(assistant) - before) / turns:.0f} bytes a turn in the database")
             pipeline._on_thread = at_once  # type: ignore[method-assign]  # a profile sees one thread
             profile = cProfile.Profile()
             profile.enable()
@@ -92,6 +97,12 @@ def measure_turns(turns: int) -> None:
         )
         profile.sort_stats("cumulative").print_stats(25)
         assistant.close()
+
+
+def database_bytes(assistant: CostAssistant) -> int:
+    """What the pages of SQLite's database come to, those in its log too."""
+    with assistant.stores.database.reading() as sql:
+        return math.prod(rows(sql, f"PRAGMA {of}")[0][0] for of in ("page_count", "page_size"))
 
 
 async def at_once(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

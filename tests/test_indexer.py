@@ -174,7 +174,7 @@ def test_many_jobs_and_many_texts_are_done_in_parts(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stores.search.indexer._JOBS_AT_ONCE", 2)
-    monkeypatch.setattr("stores.search.indexer._TEXTS_AT_ONCE", 3)
+    monkeypatch.setattr("stores.search.indexer.TEXTS_AT_ONCE", 3)
     sizes: list[int] = []
 
     def encode(texts: Sequence[str]) -> Vectors:
@@ -404,7 +404,7 @@ def test_killed_at_any_step_and_run_again_it_ends_as_if_undisturbed(
     tmp_path: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stores.search.indexer._JOBS_AT_ONCE", 2)
-    monkeypatch.setattr("stores.search.indexer._TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr("stores.search.indexer.TEXTS_AT_ONCE", 2)
     prepared = tmp_path / "prepared"
     prepared.mkdir()
     work_to_do(prepared)

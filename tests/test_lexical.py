@@ -331,6 +331,36 @@ def test_a_passage_is_found_by_its_own_text(corpus: Database, written: str) -> N
 
 
 @given(
+    query=st.text(alphabet="ab ", max_size=9),
+    written=st.lists(st.text(alphabet="ab ", max_size=9), min_size=1, max_size=5),
+)
+@settings(max_examples=50, deadline=None)
+def test_words_as_the_database_keeps_them_are_weighed_as_their_tokens_are(
+    corpus: Database, query: str, written: list[str]
+) -> None:
+    passages = [tokens(text) for text in written]  # a token may be part of another, or stand there twice
+    with corpus.writing() as sql:
+        add_words(sql, "user:9", dict(enumerate(written, start=300)))
+        scores = word_scores(sql, ["user:9"], query, range(300, 300 + len(written)))
+        sql.rollback()
+    statistics = counted(passages)
+    expected = [bm25(tokens(query), passage, statistics) for passage in passages]
+    by_hand = [weighed_by_hand(set(tokens(query)), passage, statistics) for passage in passages]
+    assert list(scores.values()) == expected == by_hand
+
+
+def weighed_by_hand(query: set[str], passage: list[str], statistics: WordStatistics) -> float:
+    """The equation of `bm25` over a list of tokens, in its order of sums."""
+    mean = max(statistics.words / statistics.passages, 1.0)
+    damping = 1.2 * (1 - 0.75) + 1.2 * 0.75 / mean * len(passage)
+    found = 0.0
+    for token in sorted(query):
+        if count := passage.count(token):
+            found += statistics.rarity(token) * (1.2 + 1) * count / (count + damping)
+    return found
+
+
+@given(
     mine=st.lists(st.text(alphabet="abc dog", max_size=20), min_size=1, max_size=4),
     theirs=st.lists(st.text(alphabet="abc dog", max_size=20), max_size=4),
     query=st.text(alphabet="abc dog", min_size=1, max_size=8),

@@ -12,7 +12,7 @@ from agents.base.interfaces import Candidate, Vector
 from agents.retrieval.retriever import Fusion
 from assistant.replay.methods.method import Asked, Frozen, Search
 from experiments.methods.query_rewrite import fused_by_rank, mean_vector
-from stores.base.passages import Found, Passage
+from stores.base.passages import Found, Passage, Worth
 
 EAST, NORTH = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)
 FUSION = Fusion(dense_weight=0.5, document_lift=0.0, conversation_lift=0.0)
@@ -34,6 +34,7 @@ class WrittenSpace:
         *,
         without: Collection[int] = (),
         beside: Callable[[Passage], bool] = lambda _passage: False,
+        worth: Worth | None = None,
     ) -> Found:
         self.searched.append((query, vector))
         ids = [i for i in self.texts if i not in without]

@@ -9,7 +9,7 @@ from agent_fakes import FixedEncoder, passage
 
 from agents.base.interfaces import Vector
 from agents.retrieval.retriever import Fusion, Retriever, Signals
-from stores.base.passages import Found, Passage
+from stores.base.passages import Found, Passage, Worth
 
 
 class FixedSpace:
@@ -32,6 +32,7 @@ class FixedSpace:
         *,
         without: Collection[int] = (),
         beside: Callable[[Passage], bool] = lambda _passage: False,
+        worth: Worth | None = None,
     ) -> Found:
         deep = k + len(without)
         near = sorted(self.cosines, key=lambda i: -self.cosines[i])[:deep]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from agent_fakes import FixedEncoder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database, taken_for
 
+from agents.retrieval.retriever import Fusion, Retriever
 from stores.base.passages import SHARED, own_space
 from stores.search.spaces import Space
 from stores.vectors.exact import ExactVectors, Vector, Vectors
@@ -373,3 +376,29 @@ def test_a_narrowed_space_finds_its_versions_alone_and_never_what_is_anothers(
         assert found.lexical[everything["otter 3"]] > 0
         assert not asked.found("otter", query("otter"), 5, without=wanted).passages
     assert not space.narrowed([]).found("otter", query("otter"), 5).passages
+
+
+WORDS = "otter heron river stone boat lantern winter market bread copper".split()
+
+
+@pytest.mark.parametrize("dense_weight", [0.0, 0.5, 1.0])
+def test_reading_what_can_be_kept_alone_finds_the_same_as_reading_everything(
+    stores: Stores, ann: int, bob: int, dense_weight: float
+) -> None:
+    chance = random.Random(7)
+
+    def some(count: int) -> list[str]:
+        return [" ".join(chance.choices(WORDS, k=chance.randint(1, 9))) for _ in range(count)]
+
+    for number in range(12):
+        stores.add(ann, document(f"{number}.txt", *some(5)))
+    for user in (ann, ann, bob):
+        stores.say(user, *[f"Ada: {text}" for text in some(4)], "Where is the otter?", "Bob: By the river.")
+    fusion = Fusion(dense_weight, 0.0, 0.4, 0.7, 0.15, 0.1)
+    retriever = Retriever(FixedEncoder({}), keep=12, pool=20, fusion=fusion)
+    space = stores.spaces().of(ann)
+    for asked in some(20):
+        signals = retriever.signals(asked, query(asked), space)
+        assert len(signals.passages) > 12
+        kept = retriever.retrieve_by(asked, query(asked), space)
+        assert list(kept.candidates) == signals.ranked(fusion, keep=12)

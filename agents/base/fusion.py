@@ -45,13 +45,16 @@ def lifts(
         max(share before · score before, share after · score after)
 
     scores: at least 0. neighbours: the passages before and after, where there are any; one without a
-    score counts as 0. shares: of each passage, before and after, 0 or more. What was gained is not passed on.
+    score counts as 0. shares: of each that has neighbours, before and after, 0 or more. What was gained is
+    not passed on.
     """
     return {
         key: max(
             share * (0.0 if near is None else scores.get(near, 0.0))
-            for share, near in zip(shares[key], neighbours.get(key, (None, None)), strict=True)
+            for share, near in zip(shares[key], neighbours[key], strict=True)
         )
+        if key in neighbours
+        else 0.0
         for key in scores
     }
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from stores.base.passages import Found, Passage
+from stores.base.passages import Found, Passage, Worth
 
 Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
 Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length
@@ -51,11 +51,13 @@ class SearchableSpace(Protocol):
         *,
         without: Collection[int] = (),
         beside: Callable[[Passage], bool] = ...,
+        worth: Worth | None = None,
     ) -> Found:
         """What is nearest in meaning and in words, k of either, scored by both signals.
 
         query, vector: the same question as words and as a vector of this space's encoder version.
         without: versions not looked for. beside: of which passages the one before and after come along.
+        worth: which of the shared passages are read; None for all. What is the user's own always is.
         """
 
 

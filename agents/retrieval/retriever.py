@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import Protocol
 
 from agents.base.fusion import lifts, mixed
 from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.base.sentences import asks_only
-from stores.base.passages import Passage
+from stores.base.passages import Passage, Worth
 from stores.words.lexical import tokens
 
 _LABEL = re.compile(
@@ -102,13 +103,13 @@ class Fusion:
 
 @dataclass(frozen=True)
 class Signals:
-    """Every passage in question with what each signal says of it; all by version id."""
+    """What was found and what each signal says of it; all by version id."""
 
     query: str
-    passages: Mapping[int, Passage]
+    passages: Mapping[int, Passage]  # those that can be among the best; the signals are of all that was found
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25
-    neighbours: Mapping[int, tuple[int | None, int | None]]
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # of those that what stands beside them can lift
 
     def ranked(self, fusion: Fusion, *, keep: int | None = None) -> list[Candidate]:
         """The best `keep` as candidates, or all of them, best first; equals keep the order of their ids.
@@ -116,7 +117,8 @@ class Signals:
         What its user only asked comes last, however alike: a question holds no answer.
         """
         score = mixed(self.dense, self.lexical, dense_weight=fusion.dense_weight)
-        lift = lifts(score, self.neighbours, shares={i: self._shares(i, fusion) for i in self.passages})
+        beside = self.neighbours.keys() & self.passages.keys()
+        lift = lifts(score, self.neighbours, shares={i: self._shares(i, fusion) for i in beside})
         bonus = self._bonuses(fusion)
         gain = {i: lift[i] + bonus[i] for i in self.passages}
         count = len(self.passages) if keep is None else keep
@@ -145,11 +147,13 @@ class Signals:
 
     def _bonuses(self, fusion: Fusion) -> dict[int, float]:
         """What the form of each message adds; 0 for what stands in a document."""
-        asked, wants_time = frozenset(tokens(self.query)), asks_when(self.query)
+        bonus = dict.fromkeys(self.passages, 0.0)
         messages = {i: passage.text for i, passage in self.passages.items() if passage.kind == "message"}
+        if not messages:
+            return bonus
+        asked, wants_time = frozenset(tokens(self.query)), asks_when(self.query)
         speakers = {i: speaker(text) for i, text in messages.items()}
         named = {who for who in set(speakers.values()) if is_named(who, asked)}
-        bonus = dict.fromkeys(self.passages, 0.0)
         for i, text in messages.items():
             is_timed = wants_time and tells_time(text)
             bonus[i] = fusion.speaker_bonus * (speakers[i] in named) + fusion.time_bonus * is_timed
@@ -197,18 +201,36 @@ class Retriever:
         self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
     ) -> Retrieved:
         """The same with a vector that stands for the query."""
-        signals = self.signals(query, vector, space, without=without)
-        ranked = signals.ranked(self._fusion, keep=self._keep)
+        nothing_moves = self._adapted is None and self._fusion.document_lift == 0
+        worth = self._best_by_signals if nothing_moves else None
+        ranked = self._signals(query, vector, space, without, worth).ranked(self._fusion, keep=self._keep)
         return Retrieved(query, vector, self._encoder.version, tuple(ranked))
 
     def signals(
         self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
     ) -> Signals:
         """What either signal finds, and what stands beside it where that can lift, scored by both signals."""
+        return self._signals(query, vector, space, without, None)
+
+    def _signals(
+        self,
+        query: str,
+        vector: Vector,
+        space: SearchableSpace,
+        without: Collection[int],
+        worth: Worth | None,
+    ) -> Signals:
         found = space.found(
-            query, vector, self._pool, without=without, beside=lambda passage: self._fusion.lifts(passage)
+            query, vector, self._pool, without=without, beside=self._fusion.lifts, worth=worth
         )
         dense = dict(found.dense)
         if self._adapted is not None:
             dense |= self._adapted.cosines(query, found.passages)
         return Signals(query, found.passages, dense, found.lexical, found.neighbours)
+
+    def _best_by_signals(
+        self, shared: Collection[int], dense: Mapping[int, float], lexical: Mapping[int, float]
+    ) -> list[int]:
+        """Of shared passages those that can be kept: nothing but a lift of documents moves one up."""
+        score = mixed(dense, lexical, dense_weight=self._fusion.dense_weight)
+        return nsmallest(self._keep, shared, key=lambda i: (-score[i], i))

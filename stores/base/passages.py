@@ -5,10 +5,10 @@ Nothing here knows the database: agents and their models are read and tested wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from stores.base.statement_links import GONE_FROM, ReplacedBy
 
@@ -76,14 +76,20 @@ class Passage:
         return "shared" if self.is_shared else "yours"
 
 
+# Which of these shared passages are worth reading, given cosines and BM25 of all that was found.
+Worth: TypeAlias = Callable[[Collection[int], Mapping[int, float], Mapping[int, float]], Collection[int]]
+
+
 @dataclass(frozen=True)
 class Found:
     """What a search of one space came upon, and what either signal says of each; all by version id."""
 
-    passages: Mapping[int, Passage]
+    passages: Mapping[
+        int, Passage
+    ]  # those that were read: all, unless the search was told which are worth it
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25; 0 without a shared word
-    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after; only where that was asked
 
 
 QUOTING = "extractive (quotes only)"  # the built-in model; others may be called alike

@@ -98,9 +98,9 @@ def _look(sql: SqlSession, looked_at: Callable[[int], None], *, is_index_whole: 
                 words = searched(written)
                 if version_id not in stored:
                     found.missing.setdefault(space, {})[version_id] = words
-                elif stored[version_id] == tokens(written):
-                    words = stored[version_id]  # of before options were searched
-                elif stored[version_id] != words:
+                elif stored[version_id] == " ".join(before := tokens(written)):
+                    words = before  # of before options were searched
+                elif stored[version_id] != " ".join(words):
                     found.wrong.setdefault(space, {})[version_id] = words
                 passages, total = passages + 1, total + len(words)
                 found.holding.update((space, token) for token in set(words))

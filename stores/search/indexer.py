@@ -50,16 +50,16 @@ class Indexer:
         encoder_version: str,
         encode: Callable[[Sequence[str]], Vectors],
         shared_index: SharedIndex,
-        at_once: int = TEXTS_AT_ONCE,
+        at_once: int = 0,
     ) -> None:
         """encode: texts as vectors of this version. shared_index: of the same version.
 
-        at_once: texts that are given to `encode` at most.
+        at_once: texts that are given to `encode` at most; 0: as many as one machine encodes at once.
         """
         self._database = database
         self._encoder_version = encoder_version
         self._encode = encode
-        self._shared_index, self._at_once = shared_index, at_once
+        self._shared_index, self._at_once = shared_index, at_once or TEXTS_AT_ONCE
         self.hindrance: StoreUnavailable | None = None  # why the last `catch_up` left shared jobs waiting
 
     def waiting(self) -> int:

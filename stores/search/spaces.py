@@ -14,7 +14,7 @@ from typing import Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.passages import SHARED, STATEMENTS, Found, Passage, own_space
+from stores.base.passages import SHARED, STATEMENTS, Found, Passage, Worth, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
 from stores.search.knowledge_bases import KnownBase
@@ -26,6 +26,7 @@ from stores.versions.live import (
     live_among,
     live_of,
     live_passages,
+    live_spaces,
     standing_among,
     stored_vectors,
     waiting_versions,
@@ -182,49 +183,62 @@ class Space:
         *,
         without: Collection[int] = (),
         beside: Callable[[Passage], bool] = lambda passage: False,
+        worth: Worth | None = None,
     ) -> Found:
         """What is nearest in meaning and in words, k of either, at one moment, scored by both signals.
 
         without: versions not looked for. beside: of which passages the one before and after come along.
+        worth: which of the shared passages are read; None for all. What is the user's own always is.
         """
         deep = k + len(without)
         wanted = lexical.searched(query)
+        allowed = self._allowed
         with self._spaces.database.reading() as sql:
-            counts = lexical.passages_with(sql, self._allowed, wanted)
-            if self._only is None:
-                near = self._nearest(sql, vector, deep)
-                matching = [
-                    i
-                    for space in self._allowed
-                    for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
-                ]
-            else:
-                matching = sorted(live_among(sql, self._only, self._allowed))
-                near = _best(self._similarities(sql, vector, matching))[:deep]
-            ids = [i for i in dict.fromkeys([i for i, _ in near] + matching) if i not in without]
-            statistics = lexical.statistics_of(sql, self._allowed, wanted, counts)
-            words = lexical.word_scores(sql, self._allowed, query, ids, statistics)
+            counts = lexical.passages_with(sql, allowed, wanted)
+            near, sought = self._sought(sql, vector, wanted, counts, deep)
+            space_of = live_spaces(sql, sought.union(near).difference(without), allowed)
+            statistics = lexical.statistics_of(sql, allowed, wanted, counts)
+            words = lexical.weighed(sql, space_of, wanted, statistics)
+            matching = sought.intersection(space_of)
             if len(matching) > deep:  # the database gave some to spare: the best by BM25 stay
-                best = sorted(set(matching).intersection(ids), key=lambda i: (-words[i], i))[:deep]
-                kept = {*best, *(i for i, _ in near)}
-                ids = [i for i in ids if i in kept]
-            passages = live_passages(sql, ids, self._allowed)
+                kept = {*near, *sorted(matching, key=lambda i: (-words[i], i))[:deep]}
+                space_of = {i: space for i, space in space_of.items() if i in kept}
+            read_at_once = [i for i, space in space_of.items() if worth is None or space != SHARED]
+            passages = live_passages(sql, read_at_once, allowed)
             pairs: dict[int, tuple[int | None, int | None]] = {}
             if beside_these := [i for i, passage in passages.items() if beside(passage)]:
                 # a poor match next to a good one may hold the answer
-                around = self._neighbours(sql, beside_these).values()
-                new = {near for pair in around for near in pair if near is not None and near not in passages}
-                passages |= live_passages(sql, sorted(new.difference(without)), self._allowed)
+                around = {i for pair in self._neighbours(sql, beside_these).values() for i in pair if i}
+                new = live_passages(sql, around.difference(space_of, without), allowed)
+                passages |= new
                 pairs = self._neighbours(sql, [i for i, passage in passages.items() if beside(passage)])
-                words |= lexical.word_scores(sql, self._allowed, query, sorted(new), statistics)
-            similar = dict(near)
-            similar |= self._similarities(sql, vector, [i for i in passages if i not in similar])
-        return Found(
-            passages,
-            {i: similar.get(i, 0.0) for i in passages},
-            {i: words[i] for i in passages},
-            {i: pairs.get(i, (None, None)) for i in passages},
-        )
+                space_of |= {i: passage.space for i, passage in new.items()}
+                words |= lexical.weighed(sql, {i: space_of[i] for i in new}, wanted, statistics)
+            similar = near | self._similarities(sql, vector, [i for i in space_of if i not in near])
+            dense = {i: similar.get(i, 0.0) for i in space_of}
+            by_words = {i: words[i] for i in space_of}
+            if worth is not None:
+                shared = [i for i in space_of if i not in passages]
+                passages |= live_passages(sql, worth(shared, dense, by_words), allowed)
+        return Found(passages, dense, by_words, pairs)
+
+    def _sought(
+        self,
+        sql: SqlSession,
+        vector: Vector,
+        wanted: Sequence[str],
+        counts: Mapping[str, Mapping[str, int]],
+        k: int,
+    ) -> tuple[dict[int, float], set[int]]:
+        """The k nearest with their cosines, and k or more of each space that hold rarer words.
+
+        Of a narrowed space the k nearest, and all.
+        """
+        if self._only is not None:
+            live = live_among(sql, self._only, self._allowed)
+            return dict(_best(self._similarities(sql, vector, sorted(live)))[:k]), live
+        holding = (lexical.holding_words(sql, s, wanted, k, counts[s]) for s in self._allowed)
+        return dict(self._nearest(sql, vector, k)), {i for found in holding for i in found}
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """The k live versions most similar to a query vector: (version id, cosine), best first."""

@@ -74,9 +74,8 @@ class ExactVectors:
         first = count - min(k, count)
         least = np.partition(scores, first)[first]
         best = np.flatnonzero(scores >= least)  # more than k when some are equal: the ids decide
-        return sorted(
-            ((self._ids[row], float(scores[row])) for row in best), key=lambda hit: (-hit[1], hit[0])
-        )[:k]
+        hits = zip((self._ids[row] for row in best.tolist()), scores[best].tolist(), strict=True)
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def similarities(self, vector: Vector, version_ids: Iterable[int]) -> dict[int, float]:
         """Cosine of each of these versions that is known."""

@@ -92,8 +92,9 @@ class BuiltVectors:
         if k <= 0:
             return []
         rows, scores = self._matrix.nearest(np.asarray(vector, dtype=np.float32), k)
-        hits = zip(self._ids[rows].tolist(), scores.tolist(), strict=True)
-        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+        ids = self._ids[rows]
+        best = np.lexsort((ids, -scores))[:k]  # by score, then by id
+        return list(zip(ids[best].tolist(), scores[best].tolist(), strict=True))
 
     def _rows(self, version_ids: Ids) -> Rows:
         """(N,): where each version is; -1 where it is not."""

@@ -24,14 +24,19 @@ _LOOK_UP = 5_000  # ids in one statement
 
 def live_among(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> set[int]:
     """Which of these versions are live and in these spaces."""
-    live: set[int] = set()
+    return set(live_spaces(sql, version_ids, spaces))
+
+
+def live_spaces(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, str]:
+    """In which of these spaces each version lies that is live and in one of them; by version id."""
+    live: dict[int, str] = {}
     for some in in_parts(version_ids):
         found = rows(
             sql,
-            f"SELECT id FROM passage_versions AS v WHERE id IN ({some}) "
+            f"SELECT id, space FROM passage_versions AS v WHERE id IN ({some}) "
             f"AND removed_at IS NULL AND {within(spaces, 'v')}",
         )
-        live.update(row[0] for row in found)
+        live.update(found)
     return live
 
 
@@ -63,6 +68,8 @@ def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[
             found[told[0]] = Passage(*row)
     stated = [p.passage_id for p in found.values() if p.kind in STATEMENTS and not p.is_shared]
     newer = newer_of(sql, stated, spaces) if stated else {}
+    if not newer:
+        return found
     return {i: replace(p, replaced_by=newer.get(p.passage_id, ())) for i, p in found.items()}
 
 

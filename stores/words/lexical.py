@@ -106,7 +106,7 @@ def bm25(
 
     query, passage: tokens; one repeated in the query counts once. At least 0, and 0 without a shared one.
     """
-    return _Weighing(query, statistics, saturation, length_share).score(passage)
+    return _Weighing(query, statistics, saturation, length_share).score(" ".join(passage))
 
 
 class _Weighing:
@@ -121,11 +121,14 @@ class _Weighing:
         # in one order, so that sums are equal to the last bit
         self._weights = [(t, statistics.rarity(t) * (saturation + 1)) for t in sorted(set(query))]
 
-    def score(self, passage: Sequence[str]) -> float:
-        damping = self._fixed + self._by_length * len(passage)
+    def score(self, passage: str) -> float:
+        """passage: its tokens, joined by spaces; split only where it may hold a token of the query."""
+        held = [(token, weight) for token, weight in self._weights if token in passage]
+        words = passage.split() if held else []
+        damping = self._fixed + self._by_length * len(words)
         found = 0.0
-        for token, weight in self._weights:
-            if count := passage.count(token):
+        for token, weight in held:
+            if count := words.count(token):
                 found += weight * count / (count + damping)
         return found
 
@@ -160,7 +163,7 @@ def remove_words(sql: SqlSession, space: str, version_ids: Sequence[int]) -> Non
     known = index.stored(sql, space, version_ids)
     if known:
         index.remove(sql, space, list(known))
-        _count(sql, space, known.values(), sign=-1)
+        _count(sql, space, [words.split() for words in known.values()], sign=-1)
 
 
 def passages_with(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -196,7 +199,7 @@ def holding_words(
     asked = worth_asking(counts, budget=ASKED_PASSAGES)
     if not asked or k <= 0:
         return []
-    statistics = WordStatistics(_size(sql, space)[0], 0, counts)
+    statistics = WordStatistics(_sizes(sql, [space])[0], 0, counts)
     return word_index(sql).holding(sql, space, {token: statistics.rarity(token) for token in asked}, k)
 
 
@@ -211,13 +214,10 @@ def statistics_of(
     counts: of `passages_with`, when they are known already.
     """
     counts = counts or passages_with(sql, spaces, query)
-    passages = words = 0
     holding: Counter[str] = Counter()
     for space in spaces:
-        size = _size(sql, space)
-        passages, words = passages + size[0], words + size[1]
         holding.update(counts[space])
-    return WordStatistics(passages, words, holding)
+    return WordStatistics(*_sizes(sql, spaces), holding)
 
 
 def word_scores(
@@ -234,20 +234,42 @@ def word_scores(
     wanted = searched(query)
     statistics = statistics or statistics_of(sql, spaces, wanted)
     scores = dict.fromkeys(version_ids, 0.0)
-    index = word_index(sql)
-    # a token that stands nowhere weighs nothing: none is looked for in vain
-    held = [token for token in wanted if statistics.passages_with.get(token)]
-    weighing = _Weighing(held, statistics, SATURATION, LENGTH_SHARE)
     for space in spaces:
-        for version_id, words in index.stored(sql, space, version_ids).items():
-            scores[version_id] = weighing.score(words)
+        scores |= _weighed_in(sql, space, version_ids, wanted, statistics)
     return scores
 
 
-def _size(sql: SqlSession, space: str) -> tuple[int, int]:
-    """How many passages and words a space holds."""
-    found = rows(sql, "SELECT passages, words FROM space_statistics WHERE space = ?", [space])
-    return (found[0][0], found[0][1]) if found else (0, 0)
+def weighed(
+    sql: SqlSession, space_of: Mapping[int, str], query: Iterable[str], statistics: WordStatistics
+) -> dict[int, float]:
+    """BM25 of each version for the tokens of a query.
+
+    space_of: of each version. statistics: of these tokens in all spaces that are searched.
+    """
+    scores = dict.fromkeys(space_of, 0.0)
+    wanted = list(query)
+    for space in set(space_of.values()):
+        ids = [i for i, lies_in in space_of.items() if lies_in == space]
+        scores |= _weighed_in(sql, space, ids, wanted, statistics)
+    return scores
+
+
+def _weighed_in(
+    sql: SqlSession, space: str, version_ids: Sequence[int], query: Sequence[str], statistics: WordStatistics
+) -> dict[int, float]:
+    """Of those that are in this space."""
+    # a token that stands nowhere weighs nothing: none is looked for in vain
+    held = [token for token in query if statistics.passages_with.get(token)]
+    weighing = _Weighing(held, statistics, SATURATION, LENGTH_SHARE)
+    stored = word_index(sql).stored(sql, space, version_ids)
+    return {version_id: weighing.score(words) for version_id, words in stored.items()}
+
+
+def _sizes(sql: SqlSession, spaces: Sequence[str]) -> tuple[int, int]:
+    """How many passages and words these spaces hold together."""
+    places = ", ".join("?" * len(spaces))
+    found = rows(sql, f"SELECT passages, words FROM space_statistics WHERE space IN ({places})", spaces)
+    return sum(row[0] for row in found), sum(row[1] for row in found)
 
 
 def _count(sql: SqlSession, space: str, texts: Iterable[Sequence[str]], *, sign: int) -> None:
