@@ -368,6 +368,16 @@ async def test_tools_of_a_program_are_offered_to_the_model_and_called_by_the_pro
             with pytest.raises(BadRequestError, match="last message"):
                 await ask(model="vouch", messages=said[:3])
 
+            session = second.model_extra["vouch"]["session"]
+            last = [{**each, "content": each["content"] or "And?"} for each in said[-1:]]
+            results = [said[1], said[2]]
+            await ask(
+                model="vouch", messages=[*last, *results], tools=[WEATHER], metadata={"session": str(session)}
+            )
+            turns = ann._assistant.stores.sessions.tree(ann._user_id, session)
+            assert [turn.message for turn in turns.turns if turn.id in turns.branch][-1] == "And?"
+            assert len(turns.branch) == 2
+
 
 async def test_what_is_not_to_be_stored_is_answered_and_not_remembered(ann: Vouch, app: Guard) -> None:
     ann.add(MIA)

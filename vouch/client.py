@@ -199,7 +199,15 @@ class Vouch:
             if not is_kept:
                 raise WrongUsage("what is not to be kept cannot go on in a session", hint="Name no session.")
             self._check_open(session)
+            if conversation.tools is not None and conversation.tools.rounds:
+                instead_of = self._unanswered(session, conversation.message)
         return AnswerStream(self, conversation, session, behind, instead_of, material)
+
+    def _unanswered(self, session: int, message: str) -> int | None:
+        """The last turn of a session, where it has this message and no answer."""
+        tree = self._assistant.stores.sessions.tree(self._user_id, session)
+        last = next((turn for turn in tree.turns if tree.branch and turn.id == tree.branch[-1]), None)
+        return last.id if last is not None and (last.message, last.answer) == (message, "") else None
 
     def _check_open(self, session: int) -> None:
         """Raises `NotFound` for a session that is not the user's, and for a private one."""
