@@ -150,7 +150,7 @@ def test_every_key_arrives_and_does_what_it_is_for(vouch: Vouch, encoding: str) 
             keys.opens("find", "Find")
             keys.opens("search_prompts", "Earlier prompts")
             keys.opens("rate", "Last answer: ")
-            keys.opens("palette", "earch for commands")
+            keys.opens("palette", "Actions, commands")
             person.has_seen_all()
             keys.presses("redraw", "stopped", _ASKS)  # which nothing has changed
             keys.presses("new_session", "New session")
@@ -177,7 +177,7 @@ def test_in_the_classic_encoding_keys_that_are_never_bound_are_backspace_tab_and
             person.types("\x08")  # Ctrl+H
             person.types("\x09")  # Ctrl+I
             person.sees("/teach")
-            person.types("\x08\x08")
+            person.types("\x08" * len("/teach "))  # the menu may have been open, so that Tab completed
             keys.writes("one", "one")
             person.types("\x0d")  # Ctrl+M
             person.sees("At ten.")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agents.backends.openai.nearby import USUAL_PORTS, chats, nearby_servers
-from agents.base.chat_interfaces import ChatMessage, ReplyRequest
 from assistant.settings.changed_settings import change_settings
 from assistant.settings.config import ModelSettings
 from assistant.settings.identity import api_key
@@ -123,6 +122,8 @@ def _must_carry_nothing(assistant: Assistant, found: ModelSettings) -> None:
 def first_words(assistant: Assistant, model: ModelSettings) -> str:
     """What a model replies to a greeting. Raises a `ModelError` where it does not."""
     chat = assistant.models.chat_model_of(model)
+    from agents.base.chat_interfaces import ChatMessage, ReplyRequest
+
     greeting = ReplyRequest((ChatMessage("user", "Say hello in one short sentence."),))
 
     async def said() -> str:
