@@ -30,7 +30,7 @@ from vouch import Vouch
 
 pytest.importorskip("uvicorn")
 from assistant.doors.guard import Guard
-from assistant.doors.metrics import CONTENT_TYPE, Metrics
+from assistant.doors.metrics import Metrics
 from assistant.doors.openai_api import Api
 
 ROOT = Path(__file__).parent.parent
@@ -422,7 +422,7 @@ async def test_metrics_tell_counts_and_nobodys_words(ann: Vouch, keys: ApiKeys) 
         api = Api(
             keys.user_of,
             lambda user, _: Vouch.of(ann._assistant, user),
-            metrics=lambda: (metrics.text(), CONTENT_TYPE),
+            metrics=metrics.text,
         )
         ann.ask(MIA)
         transport = httpx2.ASGITransport(app=api.app(host="127.0.0.1"))

@@ -17,7 +17,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 if TYPE_CHECKING:
     from stores.checks.counts import Counts
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
 _TURNS = "assistant.turns.pipeline"  # logs each turn when it has ended, with its steps
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -53,9 +52,9 @@ class Metrics(logging.Handler):
         for direction, count in told["tokens"].items():
             self._tokens.labels(direction).inc(count)
 
-    def text(self) -> bytes:
-        """As Prometheus reads it."""
-        return generate_latest(self._registry)
+    def text(self) -> tuple[bytes, str]:
+        """As Prometheus reads it, and the kind of text that it is."""
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST
 
     def close(self) -> None:
         logging.getLogger(_TURNS).removeHandler(self)

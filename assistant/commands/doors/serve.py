@@ -85,7 +85,7 @@ def _serve_api(
         from assistant.doors.openai_api import Api
 
         if has_metrics:
-            from assistant.doors.metrics import CONTENT_TYPE, Metrics
+            from assistant.doors.metrics import Metrics
     from assistant.process.log import StreamLog
     from assistant.wiring.assistant import Assistant
     from assistant.wiring.parts.kept import keep_loaded
@@ -114,8 +114,7 @@ def _serve_api(
             call.tell("Nobody has a key yet. Give one: vouch keys add NAME")
         told = None
         if has_metrics:
-            counting = others.enter_context(closing(Metrics(lambda: counts(assistant.stores.database))))
-            told = lambda: (counting.text(), CONTENT_TYPE)  # noqa: E731
+            told = others.enter_context(closing(Metrics(lambda: counts(assistant.stores.database)))).text
         if logs:
             others.enter_context(closing(StreamLog(call.settings)))
         api = Api(keys.user_of, memory, models=tuple(call.settings.models), metrics=told)
