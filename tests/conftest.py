@@ -147,3 +147,13 @@ def ann(stores: Stores) -> int:
 @pytest.fixture
 def bob(stores: Stores) -> int:
     return stores.journal.user_id("bob")
+
+
+@pytest.fixture
+def place(tmp_path: Path, minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for Vouch in the process of the test."""
+    for name in ("DATA", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(minilm_folder.parent.parent))
+    monkeypatch.delenv("VOUCH_USER", raising=False)
+    return tmp_path

@@ -38,15 +38,6 @@ MIA, ASKED = "My sister Mia lives in Porto.", "Where does my sister Mia live?"
 
 
 @pytest.fixture
-def place(tmp_path: Path, minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("DATA", "CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(minilm_folder.parent.parent))
-    monkeypatch.delenv("VOUCH_USER", raising=False)
-    return tmp_path
-
-
-@pytest.fixture
 def ann(place: Path) -> Iterator[Vouch]:
     with Vouch(user="ann", data=place / "data") as vouch:
         yield vouch
