@@ -24,7 +24,7 @@ from sqlmodel import SQLModel, col
 from store_fixtures import fresh_database
 
 import stores.database.database
-from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable
+from stores.base.errors import SchemaDamaged, SchemaTooNew, SchemaTooOld, StoreUnavailable
 from stores.database.database import HEAD, Database
 from stores.database.tables import Session, User
 
@@ -274,6 +274,25 @@ def test_a_schema_of_a_later_release_is_refused_untouched(database: Database) ->
         Database(database.url)
     assert refused.value.exit_code == 2
     assert database.schema() == "9999"
+
+
+def test_what_another_release_migrated_meanwhile_is_read_and_never_written(database: Database) -> None:
+    with database.writing() as sql:
+        sql.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for change in ("'0012'", "'9999'"):
+        with pytest.raises((SchemaTooNew, SchemaTooOld)) as refused, database.writing() as sql:
+            sql.add(user("ann"))
+        assert refused.value.exit_code == 2
+        assert names(database) == set()
+        with database._engine.connect() as raw:
+            raw.exec_driver_sql(f"UPDATE alembic_version SET version_num = {change}")
+            raw.commit()
+    with database._engine.connect() as raw:
+        raw.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{HEAD}'")
+        raw.commit()
+    with database.writing() as sql:  # no connection was left within a transaction
+        sql.add(user("ann"))
+    assert names(database) == {"ann"}
 
 
 def test_a_database_locked_for_too_long_is_told_with_exit_code_3(

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_helpers import Vouch
 from postgres_server import PostgresServer
 from sqlalchemy import create_engine, text
 from store_fixtures import Stores, assert_words_are_exact, findable
 
 import stores.database.database as database_module
 from stores.base.clock import now
-from stores.base.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import SchemaTooOld, StoreUnavailable, WrongUsage
 from stores.base.passages import SHARED
 from stores.database.database import HEAD, Database
 from stores.database.rows import rows
@@ -263,7 +264,7 @@ def make_first_schema(url: str, *, is_postgresql: bool) -> None:
     """A database as the first release left it, with four passages and a live encoder."""
     engine = database_module._engine(url)
     database_module._migrate(engine, "0001")
-    with engine.execution_options(vouch_writes=True).begin() as sql:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as sql:
         sql.execute(text("INSERT INTO users VALUES (1, 'ann', CURRENT_TIMESTAMP)"))
         for number, (space, written) in OLD_TEXTS.items():
             values = {"id": number, "space": space, "written": written, "words": " ".join(tokens(written))}
@@ -332,7 +333,7 @@ def first_schema(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 
 def test_the_first_schema_is_brought_up_to_date_with_its_words_counted(first_schema: str) -> None:
-    opened = Database(first_schema)
+    opened = Database(first_schema, migrates=True)
     assert opened.schema() == HEAD
     assert_words_are_exact(opened)
     assert [row["text"] for row in findable(opened)["texts"]] == ["cat dog", "cats", "cat owl", "owl"]
@@ -342,8 +343,28 @@ def test_the_first_schema_is_brought_up_to_date_with_its_words_counted(first_sch
     opened.close()
 
 
+def test_a_server_s_database_gets_a_new_schema_by_the_doctor_alone(
+    postgres: PostgresServer, tmp_path: Path, minilm_folder: Path
+) -> None:
+    address = postgres.new_database()
+    make_first_schema(address, is_postgresql=True)
+    with pytest.raises(SchemaTooOld, match="schema 0001, and this release needs"):
+        Database(address)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"[store]\nurl = {json.dumps(address)}\n", "utf-8")
+
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    assert "vouch doctor --migrate" in vouch.run("doctor", "--settings", str(settings), code=1).out
+    told = vouch.run("doctor", "--migrate", "--settings", str(settings), code=1)  # of an encoder that is gone
+    assert f"schema {HEAD}" in told.err
+    opened = Database(address)
+    assert_words_are_exact(opened)
+    opened.close()
+    postgres.drop(address)
+
+
 def test_writing_goes_on_in_a_database_that_was_brought_up_to_date(first_schema: str) -> None:
-    stores = Stores.over(Database(first_schema))
+    stores = Stores.over(Database(first_schema, migrates=True))
     stores.journal.user_id("ann")
     if stores.database.is_postgresql:  # the rows above were numbered by hand
         with stores.database.writing() as sql:

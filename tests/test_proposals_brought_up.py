@@ -31,7 +31,7 @@ def before_changes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
     url = server.new_database() if server else f"sqlite:///{tmp_path / 'old.db'}"
     engine = database_module._engine(url)
     database_module._migrate(engine, "0006")
-    with engine.execution_options(vouch_writes=True).begin() as sql:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as sql:
         for i, name in enumerate(("ann", "eve"), start=1):
             sql.execute(
                 text("INSERT INTO users VALUES (:id, :name, CURRENT_TIMESTAMP)"), {"id": i, "name": name}
@@ -75,7 +75,7 @@ def before_changes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
 
 
 def test_what_was_proposed_before_is_brought_up_to_date(before_changes: str) -> None:
-    database = Database(before_changes)
+    database = Database(before_changes, migrates=True)
     removal, offer = Proposals(database).open()  # of the change nobody knows what it would change
     assert (removal.reason, removal.action, removal.text) == ("removal", "delete", "Version 2.")
     assert (offer.reason, offer.action, offer.text) == ("share", "add", "The lift is gone.")

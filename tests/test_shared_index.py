@@ -312,10 +312,10 @@ def test_what_an_earlier_release_noted_as_filled_is_filled_again(
         url = request.getfixturevalue("postgres").new_database()
     engine = stores.database.database._engine(url)
     stores.database.database._migrate(engine, "0002")
-    with engine.execution_options(vouch_writes=True).begin() as sql:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as sql:
         sql.execute(text("INSERT INTO filled_indexes VALUES ('tests', 'fake-1', CURRENT_TIMESTAMP, 7)"))
     engine.dispose()
-    house = Stores.over(Database(url))
+    house = Stores.over(Database(url, migrates=True))
     index = WatchedVectors()
     assert not is_filled(house, house.shared_index(index))
     house.add(house.journal.user_id("ann"), document("a.txt", "cat", "dog"))

@@ -207,7 +207,7 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     url = server.new_database() if server else f"sqlite:///{tmp_path / 'old.db'}"
     engine = database_module._engine(url)
     database_module._migrate(engine, "0008")
-    with engine.execution_options(vouch_writes=True).begin() as sql:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as sql:
         old = Earlier(sql)
         for number, action in enumerate(("add", "modify", "modify", "modify", "modify"), start=1):
             old.receipt(
@@ -240,7 +240,7 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def test_versions_that_replaced_become_statements_with_links(earlier: str) -> None:
-    with_links = Database(earlier)
+    with_links = Database(earlier, migrates=True)
     try:
         _look_through(with_links)
         _look_at_the_copy(with_links)

@@ -239,7 +239,7 @@ def test_turns_of_an_earlier_release_are_found_after_the_migration(
         url = request.getfixturevalue("postgres").new_database()
     engine = database_module._engine(url)
     database_module._migrate(engine, "0005")
-    with engine.execution_options(vouch_writes=True).begin() as sql:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as sql:
         sql.execute(text("INSERT INTO users(id, name, created_at) VALUES (1, 'ann', CURRENT_TIMESTAMP)"))
         long = " ".join(f"word{number:09}" for number in range(80_000))
         for number, is_private, message in ((1, False, "My cats"), (2, True, "My cats"), (3, False, long)):
@@ -262,7 +262,7 @@ def test_turns_of_an_earlier_release_are_found_after_the_migration(
     with monkeypatch.context() as later:  # the code that a migration was written beside goes on changing
         for name in ("tokens", "lexemes", "_lexeme", "note_turns"):
             later.setattr(turn_words, name, None)
-        opened = Database(url)
+        opened = Database(url, migrates=True)
     assert found(Stores.over(opened), 1, "cat ada") == [1]
     # what the migration wrote is what is written today: when that changes, all turns are to be written anew
     assert turn_word_faults(opened) == TurnWordFaults()

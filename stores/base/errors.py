@@ -106,6 +106,18 @@ class SchemaTooNew(VouchError):
         )
 
 
+class SchemaTooOld(VouchError):
+    """A server's database that an earlier release wrote: other processes may be writing it still."""
+
+    exit_code = 2
+
+    def __init__(self, url: str, found: str, needed: str) -> None:
+        super().__init__(
+            f"The database {url} has schema {found}, and this release needs {needed}",
+            hint="End the Vouch processes of the earlier release, then run `vouch doctor --migrate`.",
+        )
+
+
 class EncoderUnavailable(VouchError):
     """The encoder could not be prepared or does not do what its original does."""
 

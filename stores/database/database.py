@@ -3,7 +3,8 @@
 SQLite by default, PostgreSQL by address, and the same promises on both: a commit that returned survives
 the loss of power, readers never wait for a writer, a reading transaction sees one moment, and a writing
 one takes the one write lock when it begins. So writers follow each other: none fails half way because
-another wrote in between, and ids become visible in the order in which they were given.
+another wrote in between, and ids become visible in the order in which they were given. Nobody writes a
+schema that is not this release's, also where another release migrated it in the meantime.
 """
 
 from __future__ import annotations
@@ -22,7 +23,15 @@ from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, TryAgain, WrongUsage
+from stores.base.errors import (
+    SchemaDamaged,
+    SchemaTooNew,
+    SchemaTooOld,
+    StoreUnavailable,
+    TryAgain,
+    VouchError,
+    WrongUsage,
+)
 from stores.base.secrets import without_values
 from stores.base.shortages import lacks_files, shortage, temporary_folder, too_many_files
 
@@ -51,11 +60,14 @@ WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: 
 class Database:
     """A database by URL: `sqlite:///path`, or `postgresql+psycopg://user@host/name`.
 
-    Raises `StoreUnavailable` where it cannot be reached, `SchemaTooNew` where a later release wrote it.
+    Raises `StoreUnavailable` where it cannot be reached, `SchemaTooNew` where a later release wrote it, and
+    `SchemaTooOld` where an earlier one did, it is a server's, and migrates is not set. A file is migrated
+    whenever it is opened.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, migrates: bool = False) -> None:
         self.url = url
+        self._migrates = migrates
         self._engine = _engine(url)
         self._reader = self._engine
         if self.is_postgresql:
@@ -98,7 +110,10 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[SqlSession]:
-        """All or nothing; durable when the block is left without an exception."""
+        """All or nothing; durable when the block is left without an exception.
+
+        Raises `SchemaTooNew` or `SchemaTooOld` where the schema is not this release's any more.
+        """
         writer = self._engine.execution_options(vouch_writes=True)
         with told_plainly(self.url), SqlSession(writer, expire_on_commit=False) as sql, sql.begin():
             yield sql
@@ -130,12 +145,13 @@ class Database:
     def _bring_up_to_date(self) -> None:
         with told_plainly(self.url):
             found = self.schema()
-            if found and found not in KNOWN_SCHEMAS:
-                raise SchemaTooNew(_place(self.url), found)
-            if found != HEAD:
-                with _one_migrator(self._engine):
-                    _keep_before_links(self.file, found)
-                    _migrate(self._engine)
+            if found == HEAD:
+                return
+            if found and (found not in KNOWN_SCHEMAS or (self.is_postgresql and not self._migrates)):
+                raise _not_ours(found, self.place)
+            with _one_migrator(self._engine):
+                _keep_before_links(self.file, found)
+                _migrate(self._engine)
 
 
 def _engine(url: str) -> Engine:
@@ -215,11 +231,28 @@ def _lower(text: str | None) -> str | None:
 def _begin_sqlite(connection: Any) -> None:
     writes = connection.get_execution_options().get("vouch_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    _must_be_ours(connection)
 
 
 def _begin_postgresql(connection: Any) -> None:
     if connection.get_execution_options().get("vouch_writes", False):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
+    _must_be_ours(connection)
+
+
+def _must_be_ours(connection: Any) -> None:
+    """Refuses to write a schema that another release made since this process began."""
+    options = connection.get_execution_options()
+    if options.get("vouch_writes", False) and not options.get("vouch_migrates", False):
+        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+        if found != HEAD:
+            raise _not_ours(found, _place(connection.engine.url.render_as_string(hide_password=False)))
+
+
+def _not_ours(found: str | None, place: str) -> VouchError:
+    if not found:
+        return SchemaDamaged(place, "it does not say which schema it has")
+    return SchemaTooOld(place, found, HEAD) if found in KNOWN_SCHEMAS else SchemaTooNew(place, found)
 
 
 def _schema_of(connection: Any) -> str:
@@ -270,10 +303,9 @@ def _migrate(engine: Engine, to: str = "head") -> None:
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.execution_options(vouch_writes=True).begin() as connection:
+    with engine.execution_options(vouch_writes=True, vouch_migrates=True).begin() as connection:
         if not _schema_of(connection) and inspect(connection).has_table("passage_versions"):
-            place = _place(engine.url.render_as_string(hide_password=False))
-            raise SchemaDamaged(place, "it does not say which schema it has")
+            raise _not_ours("", _place(engine.url.render_as_string(hide_password=False)))
         config.attributes["connection"] = connection
         command.upgrade(config, to)
 

@@ -16,20 +16,25 @@ from stores.base.one_line import one_line
 @click.command("doctor")
 @click.option("--online", is_flag=True, help="Also ask the model server, and download a missing encoder.")
 @click.option("--no-repair", is_flag=True, help="Only look; repair nothing.")
+@click.option("--migrate", is_flag=True, help="First give a server's database the schema of this release.")
 @click.option("--thorough", is_flag=True, help="Look at every vector, not at a sample; takes long.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -> int:
+def command(ctx: click.Context, online: bool, no_repair: bool, migrate: bool, thorough: bool) -> int:
     """Check settings, stores, encoder, indexes and chat model, and repair what is derived.
 
     Vectors, words and indexes are made again from the texts where they are missing or wrong. What cannot be
     made again is named. Exits with 1 when something stays broken. Without --online it reaches only the
     PostgreSQL and Chroma servers that the settings name; it downloads nothing and asks no model server.
 
+    A file gets a new schema when it is opened. A PostgreSQL database, which others may be writing, gets one
+    by --migrate alone, and processes of an earlier release write nothing from then on.
+
     \b
     Examples:
       vouch doctor
       vouch doctor --no-repair --thorough
+      vouch doctor --migrate
       vouch doctor --json | jq -r 'select(.state != "ok")'
     """
     call = Invocation(ctx)
@@ -37,6 +42,8 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
     line = call.progress_line()
     how = Look(repairs=not no_repair, is_thorough=thorough, show=line.show)
     is_broken = False
+    if migrate:
+        _migrate(call)
     with call.assistant() as assistant:
         from assistant.checks.examination import examine
 
@@ -55,6 +62,14 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
     if not (call.as_json or call.is_verbose or call.is_quiet):
         call.tell("All other settings have their defaults; `vouch doctor -v` lists them.")
     return 1 if is_broken else 0
+
+
+def _migrate(call: Invocation) -> None:
+    from stores.database.database import HEAD, Database
+
+    if url := call.settings.store.url:
+        Database(url, migrates=True).close()
+        call.tell(f"The database has schema {HEAD}, that of this release.")
 
 
 def _keys(call: Invocation) -> Check:
