@@ -167,8 +167,8 @@ class Crowd:
             )
             turns = [tuple(row) for row in sql_rows]
             sql_rows = sql.connection().exec_driver_sql(
-                "SELECT users.name, v.text FROM passage_versions AS v JOIN passages AS p ON p.id = v.passage_id"
-                " JOIN users ON v.space = 'user:' || users.id WHERE v.removed_at IS NULL AND p.kind = 'fact'"
+                "SELECT users.name, v.text FROM passage_versions AS v JOIN users ON v.space = 'user:' || users.id"
+                " JOIN passages AS p ON p.id = v.passage_id WHERE v.removed_at IS NULL AND p.kind = 'fact'"
             )
             facts = Counter(tuple(row) for row in sql_rows)
         kept = Counter((name, message) for name, message, _ in turns)
