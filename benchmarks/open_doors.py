@@ -1,22 +1,18 @@
-"""What other programs pay for a door, and what a crowd of them does to a memory.
+"""What other programs pay for a door, and what a program takes to start.
 
     PYTHONPATH=tests python -m benchmarks.open_doors [--asked 40]
     PYTHONPATH=tests python -m benchmarks.open_doors --starts 5
-    PYTHONPATH=tests python -m benchmarks.open_doors --crowd 64 [--users 32] [--store postgresql]
 
 The first prints the median milliseconds of `search` and `ask` through the Python call, an agent's tools (MCP)
 in the process and over HTTP, and OpenAI's protocol in the process and over HTTP, in turn, in one run.
 With --starts the median seconds of a Python program with one answer, with two, and of `vouch ask`, in turn.
-With --crowd so many programs ask at once over HTTP, some of them leaving amid a reply: every message must be
-there once, under its user, and no answer may hold a word of another user. Prints how many are lost or
-crossed, and p50 and p95 of a turn.
+What a crowd of them does is measured by `benchmarks.crowd`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import random
 import statistics
@@ -24,11 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import httpx2
 from cli_helpers import Vouch as Command
@@ -38,13 +32,9 @@ from mcp.client.streamable_http import streamable_http_client
 from assistant.doors.mcp_tools import mcp_server
 from assistant.doors.openai_api import Api
 from assistant.settings.locations import find_locations
-from benchmarks.doors import store
-from stores.database.database import Database
 from vouch import Vouch
 
 _FACTS = 30
-_TOLD = 3  # things that each program of a crowd says, and asks for
-_LEAVES = 0.2  # of the replies
 _ROOT = Path(__file__).parent.parent
 
 Calls = dict[str, Callable[[str], Awaitable[object]]]
@@ -54,19 +44,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--asked", type=int, default=40)
     parser.add_argument("--starts", type=int, default=0)
-    parser.add_argument("--crowd", type=int, default=0)
-    parser.add_argument("--users", type=int, default=32)
-    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     given = parser.parse_args()
     encoders = find_locations(os.environ).cache / "encoders"
-    with tempfile.TemporaryDirectory(prefix="vouch-open-") as place, store(given.store) as settings:
+    with tempfile.TemporaryDirectory(prefix="vouch-open-") as place:
         command = Command(Path(place), encoders)
-        (Path(place) / "settings.toml").write_text(settings())
+        (Path(place) / "settings.toml").write_text("")
         os.environ.update({k: v for k, v in command.environment.items() if k.startswith("XDG_")})
         if given.starts:
             print(starts(given.starts))
-        elif given.crowd:
-            print(asyncio.run(crowd(command, given.crowd, given.users)))
         else:
             print(asyncio.run(overhead(command, given.asked)))
 
@@ -200,77 +185,6 @@ class _Served:
     async def __aexit__(self, *_: object) -> None:
         self._process.terminate()
         await self._process.wait()
-
-
-async def crowd(command: Command, programs: int, users: int) -> str:
-    """What is lost, doubled or crossed, and how long turns take."""
-    settings = command.folder / "settings.toml"
-    with Vouch(user="owner", settings=settings) as vouch:
-        stores = vouch._assistant.stores
-        keys = [stores.api_keys.give(stores.journal.user_id(_name(n))) for n in range(users)]
-        url = stores.database.url
-    said: Counter[tuple[str, str]] = Counter()
-    took: list[float] = []
-    crossed = failed = left = 0
-
-    async def program(number: int, address: str) -> None:
-        nonlocal crossed, failed, left
-        user, dice = number % users, random.Random(number)
-        headers = {"Authorization": f"Bearer {keys[user]}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=600) as http:
-            for text in _lines(user, number):
-                said[_name(user), text] += 1
-                began = time.perf_counter()
-                if dice.random() < _LEAVES:
-                    left += 1
-                    body = _body(text, stream=True)
-                    async with http.stream("POST", f"{address}/chat/completions", json=body) as stream:
-                        async for _ in stream.aiter_lines():
-                            break
-                    continue
-                answer = await http.post(f"{address}/chat/completions", json=_body(text))
-                took.append(time.perf_counter() - began)
-                failed += answer.status_code != 200
-                crossed += any(_mark(other) in answer.text for other in range(users) if other != user)
-
-    async with _Served(command, "serve", "--api", "0") as address:
-        began = time.perf_counter()
-        await asyncio.gather(*(program(number, address) for number in range(programs)))
-        seconds = time.perf_counter() - began
-    database = Database(url)
-    with database.reading() as sql:
-        rows = sql.connection().exec_driver_sql(
-            "SELECT users.name, message, COUNT(*) FROM turns JOIN users ON users.id = turns.user_id"
-            " GROUP BY users.name, message"
-        )
-        kept = Counter({(name, message): count for name, message, count in rows})
-    database.close()
-    took.sort()
-    told: dict[str, Any] = {
-        "turns": said.total(),
-        "left amid a reply": left,
-        "lost": (said - kept).total(),
-        "doubled": (kept - said).total(),
-        "crossed": crossed,
-        "failed": failed,
-        "p50 s": round(statistics.median(took), 2),
-        "p95 s": round(took[int(0.95 * len(took))], 2),
-        "seconds": round(seconds, 1),
-    }
-    return json.dumps(told)
-
-
-def _name(user: int) -> str:
-    return f"user{user}"
-
-
-def _mark(user: int) -> str:
-    return f"zq{user:03d}q"
-
-
-def _lines(user: int, number: int) -> list[str]:
-    told = [f"My locker {_mark(user)}{number}{n} is in hall {n + 1}." for n in range(_TOLD)]
-    return told + [f"In which hall is my locker {_mark(user)}{number}{n}?" for n in range(_TOLD)]
 
 
 if __name__ == "__main__":

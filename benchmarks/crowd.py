@@ -1,14 +1,15 @@
 """Many users over several servers of one memory, of which one is killed every so often, while it learns.
 
-    PYTHONPATH=tests python -m benchmarks.crowd_with_kills [--minutes 10] [--users 50] [--servers 4]
+    PYTHONPATH=tests python -m benchmarks.crowd [--minutes 10] [--users 50] [--servers 4]
+    PYTHONPATH=tests python -m benchmarks.crowd --servers 1 --pause 0 --kill-every 9999 --store sqlite
 
 Starts a PostgreSQL server, a Chroma server, four `vouch serve --api` and one `vouch train --watch`, which
 share the database, the index and the manual as their library. Each user holds to one server, tells in which
-hall a locker is, asks for it, asks the manual, rates the answers, and waits between them. Every minute one
-of the five processes, drawn at random, is killed with SIGKILL and begun again; what was not answered is
-said once more. Afterwards, of what was acknowledged:
+hall a locker is, asks for it, asks the manual, rates the answers, waits between them, leaves some amid the
+reply. Every minute one of the five processes, drawn at random, is killed with SIGKILL and begun again; what
+was not answered is said once more. Afterwards, of what was said or acknowledged:
 
-lost     a message that is not there, or not with the answer that its user got
+lost     a message that is not there, or an answer that is not there as its user got it
 doubled  a message that is there more often than it was said, or a statement remembered twice
 crossed  an answer or a memory of one user that holds a word of another
 """
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ _QUESTIONS = (
     "How do I export my memory?",
 )
 _RATED = 0.7  # of the answers
+_LEAVES = 0.1  # of the replies
 _PATIENCE_SECONDS = 300.0
 
 
@@ -62,18 +64,20 @@ def main() -> None:
     parser.add_argument("--servers", type=int, default=4)
     parser.add_argument("--pause", type=float, default=10, help="seconds between a user's turns, on average")
     parser.add_argument("--kill-every", type=float, default=60, help="seconds")
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="postgresql")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="vouch-crowd-")))
-        settings = stack.enter_context(store("postgresql"))
-        chroma = ChromaServer(place / "chroma")
-        chroma.start()
-        stack.callback(chroma.stop)
+        written = stack.enter_context(store(given.store))()
+        if given.store == "postgresql":
+            chroma = ChromaServer(place / "chroma")
+            chroma.start()
+            stack.callback(chroma.stop)
+            written += f'[index]\nkind = "chroma"\nurl = "{chroma.url}"\n[retrieval]\nexact_up_to = 0\n'
         command = Command(place, find_locations(os.environ).cache / "encoders")
         (place / "settings.toml").write_text(
-            f'{settings()}[index]\nkind = "chroma"\nurl = "{chroma.url}"\n[retrieval]\nexact_up_to = 0\n'
-            "[encoder]\nthreads = 1\n[learning]\nfewest_lessons = 40\nnew_lessons = 40\n"
+            f"{written}[encoder]\nthreads = 1\n[learning]\nfewest_lessons = 40\nnew_lessons = 40\n"
         )
         os.environ.update({k: v for k, v in command.environment.items() if k.startswith("XDG_")})
         print(json.dumps(asyncio.run(Crowd(place, given).run())))
@@ -86,6 +90,7 @@ class Crowd:
         self._place, self._given = place, given
         self._said: Counter[tuple[str, str]] = Counter()
         self._acknowledged: Counter[tuple[str, str, str]] = Counter()  # with the answer
+        self._heard: Counter[tuple[str, str]] = Counter()  # messages whose answer began
         self._took: list[float] = []
         self._crossed = self._again = 0
 
@@ -133,6 +138,9 @@ class Crowd:
             for turn, text in enumerate(_lines(number, dice)):
                 if time.monotonic() > ends:
                     return
+                if dice.random() < _LEAVES:
+                    await self._leave(http, server, name, text)
+                    continue
                 told = await self._say(http, server, name, text)
                 content = told["choices"][0]["message"]["content"]
                 self._acknowledged[name, text, content] += 1
@@ -142,20 +150,33 @@ class Crowd:
                     await asyncio.to_thread(user.feedback, told["vouch"]["turn"], good=dice.random() < 0.7)
                 await asyncio.sleep(dice.uniform(0, 2 * self._given.pause))
 
+    async def _leave(self, http: httpx2.AsyncClient, server: _Process, name: str, text: str) -> None:
+        """Says it, and hears the beginning of the answer."""
+        address, is_heard = await server.address(), False
+        with suppress(httpx2.TransportError):
+            async with http.stream(
+                "POST", f"{address}/chat/completions", json=_body(text, stream=True)
+            ) as stream:
+                async for _ in stream.aiter_lines():
+                    is_heard = True
+                    break
+        self._said[name, text] += 1
+        self._heard[name, text] += is_heard
+
     async def _say(self, http: httpx2.AsyncClient, server: _Process, name: str, text: str) -> dict[str, Any]:
         """Until it is answered: who gets none says it again, to the server that was begun anew."""
-        body = {"model": "vouch", "messages": [{"role": "user", "content": text}]}
         while True:
             address, began = await server.address(), time.monotonic()
             self._said[name, text] += 1
             try:
-                answer = await http.post(f"{address}/chat/completions", json=body)
+                answer = await http.post(f"{address}/chat/completions", json=_body(text))
             except httpx2.TransportError:
                 self._again += 1
                 await asyncio.sleep(0.5)
                 continue
             if answer.status_code != 200:
                 raise SystemExit(f"{answer.status_code}: {answer.text}")
+            self._heard[name, text] += 1
             self._took.append(time.monotonic() - began)
             told: dict[str, Any] = answer.json()
             return told
@@ -167,8 +188,9 @@ class Crowd:
             )
             turns = [tuple(row) for row in sql_rows]
             sql_rows = sql.connection().exec_driver_sql(
-                "SELECT users.name, v.text FROM passage_versions AS v JOIN users ON v.space = 'user:' || users.id"
-                " JOIN passages AS p ON p.id = v.passage_id WHERE v.removed_at IS NULL AND p.kind = 'fact'"
+                "SELECT users.name, v.text FROM passage_versions AS v"
+                " JOIN users ON v.space = 'user:' || users.id JOIN passages AS p ON p.id = v.passage_id"
+                " WHERE v.removed_at IS NULL AND p.kind = 'fact'"
             )
             facts = Counter(tuple(row) for row in sql_rows)
         kept = Counter((name, message) for name, message, _ in turns)
@@ -182,7 +204,7 @@ class Crowd:
         return {
             "turns": len(self._took),
             "said again": self._again,
-            "lost": lost.total(),
+            "lost": lost.total() + (self._heard - kept).total(),
             "doubled": (kept - self._said).total() + sum(count - 1 for count in facts.values()),
             "crossed": self._crossed + len(crossed),
             "statements": sum(text.startswith("My locker") for _, text, _ in self._acknowledged),
@@ -242,6 +264,10 @@ def _read_manual(assistant: Assistant) -> None:
     user = assistant.stores.journal.user_id("owner")
     for _ in assistant.turns.ingest.run(user, SHARED, documents, summary="the manual"):
         pass
+
+
+def _body(text: str, **more: object) -> dict[str, object]:
+    return {"model": "vouch", "messages": [{"role": "user", "content": text}], **more}
 
 
 def _name(user: int) -> str:
