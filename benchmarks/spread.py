@@ -1,6 +1,6 @@
-"""Passages read in by one process and by two workers of Ray, and what kills leave.
+"""Passages read in and encoded again by one process and by two workers of Ray, and what kills leave.
 
-    python -m benchmarks.spread [--passages 4000]   # seconds, and how far vectors differ
+    python -m benchmarks.spread [--passages 4000] [--words 20]   # seconds, and how far vectors differ
     python -m benchmarks.spread --kills 10          # driver or worker killed at random moments, gone on with
 
 A run that was killed is begun again until it ends; then every passage must be there once, with one vector.
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -33,37 +34,50 @@ _OF_A_DOCUMENT = 500  # passages
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--passages", type=int, default=4000)
+    parser.add_argument("--words", type=int, default=20, help="of each passage that say something")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--child", nargs=2, metavar=("FOLDER", "ENGINE"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        ingest(Path(given.child[0]), given.child[1], given.passages)
+        ingest(Path(given.child[0]), given.child[1], given.passages, given.words, again=not given.kills)
         return
     with tempfile.TemporaryDirectory(prefix="vouch-spread-") as place:
         if given.kills:
-            print(killed(Path(place), given.passages, given.kills))
+            print(killed(Path(place), given.passages, given.words, given.kills))
         else:
-            print(compared(Path(place), given.passages))
+            print(compared(Path(place), given.passages, given.words))
 
 
-def ingest(folder: Path, engine: str, passages: int) -> None:
-    """Reads documents in; prints the seconds that it took, without what loads before."""
+def ingest(folder: Path, engine: str, passages: int, words: int, *, again: bool) -> None:
+    """Reads documents in; prints the seconds that it took, without what loads before.
+
+    again: then loses all vectors, encodes the passages anew and prints those seconds.
+    """
     scale = ScaleSettings(engine="ray" if engine == "ray" else "here", workers=2)
     assistant = Assistant(Settings(scale=scale), find_locations(os.environ, data=str(folder)), offline=True)
     try:
         assistant.catch_up()
         user = assistant.stores.journal.user_id("ann")
         began = time.perf_counter()
-        for _ in assistant.turns.ingest.run(user, own_space(user), documents(passages), summary="lockers"):
+        for _ in assistant.turns.ingest.run(
+            user, own_space(user), documents(passages, words), summary="lockers"
+        ):
             pass
         print(time.perf_counter() - began)
+        if again:
+            with assistant.stores.database.writing() as sql:
+                sql.connection().exec_driver_sql("DELETE FROM passage_vectors")
+            began = time.perf_counter()
+            for _ in assistant.search.indexer.encode_everything():
+                pass
+            print(time.perf_counter() - began)
     finally:
         assistant.close()
 
 
-def documents(passages: int) -> list[PreparedDocument]:
-    """Of invented sentences, some twenty words each."""
-    dice, made = random.Random(0), []
+def documents(passages: int, length: int) -> Iterator[PreparedDocument]:
+    """Of invented sentences with so many words each."""
+    dice = random.Random(0)
     words = [
         f"{start}{end}"
         for start in "bar del fon gur hix kol mar ".split()
@@ -71,14 +85,13 @@ def documents(passages: int) -> list[PreparedDocument]:
     ]
     for start in range(0, passages, _OF_A_DOCUMENT):
         parts = tuple(
-            PreparedPassage("", f"Passage {n} is about {' '.join(dice.choices(words, k=20))}.")
+            PreparedPassage("", f"Passage {n} is about {' '.join(dice.choices(words, k=length))}.")
             for n in range(start, min(passages, start + _OF_A_DOCUMENT))
         )
-        made.append(PreparedDocument(f"invented:{start}", f"Invented {start}", f"invented:{start}", parts))
-    return made
+        yield PreparedDocument(f"invented:{start}", f"Invented {start}", f"invented:{start}", parts)
 
 
-def begun(folder: Path, engine: str, passages: int) -> subprocess.Popen[str]:
+def begun(folder: Path, engine: str, passages: int, words: int, *, kills: int = 0) -> subprocess.Popen[str]:
     """A run in a process of its own, which is the first of a group."""
     return subprocess.Popen(
         [
@@ -88,8 +101,7 @@ def begun(folder: Path, engine: str, passages: int) -> subprocess.Popen[str]:
             "--child",
             str(folder),
             engine,
-            "--passages",
-            str(passages),
+            *("--passages", str(passages), "--words", str(words), "--kills", str(kills)),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -97,25 +109,26 @@ def begun(folder: Path, engine: str, passages: int) -> subprocess.Popen[str]:
     )
 
 
-def compared(place: Path, passages: int) -> str:
+def compared(place: Path, passages: int, words: int) -> str:
     """A row an engine."""
-    rows, kept = ["| engine | seconds | passages a second |", "| --- | ---: | ---: |"], []
+    rows, kept = ["| engine | ingest, seconds | encoded anew, seconds |", "| --- | ---: | ---: |"], []
     for engine in ("here", "ray"):
-        with begun(place / engine, engine, passages) as run:
-            seconds = float(run.communicate()[0].split()[-1])
-        rows.append(f"| {engine} | {seconds:.1f} | {passages / seconds:.0f} |")
+        with begun(place / engine, engine, passages, words) as run:
+            read, encoded = map(float, run.communicate()[0].split()[-2:])
+        rows.append(f"| {engine} | {read:.1f} | {encoded:.1f} |")
+        print(rows[-1], file=sys.stderr, flush=True)
         kept.append(vectors(place / engine))
     here, there = (np.array([np.frombuffer(each[text], "<f4") for text in sorted(each)]) for each in kept)
     apart = np.abs(here - there).max() if kept[0].keys() == kept[1].keys() else np.inf
     return "\n".join([*rows, f"{len(here)} passages; numbers of their vectors differ by {apart:.0e} at most"])
 
 
-def killed(place: Path, passages: int, kills: int) -> str:
+def killed(place: Path, passages: int, words: int, kills: int) -> str:
     """How many runs lost or doubled something."""
     wrong, dice = 0, random.Random(0)
     for number in range(kills):
         folder, has_ended = place / str(number), False
-        with begun(folder, "ray", passages) as run:
+        with begun(folder, "ray", passages, words, kills=1) as run:
             deadline = time.monotonic() + dice.uniform(4, 40)
             while time.monotonic() < deadline and run.poll() is None:
                 time.sleep(0.1)
@@ -127,7 +140,7 @@ def killed(place: Path, passages: int, kills: int) -> str:
                 run.kill()
         for left in children(None, str(folder)):
             os.kill(left, signal.SIGKILL)
-        with begun(folder, "ray", passages) as again:
+        with begun(folder, "ray", passages, words, kills=1) as again:
             again.wait()
         found = vectors(folder)
         wrong += len(found) != passages or again.returncode != 0
