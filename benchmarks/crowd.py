@@ -10,7 +10,7 @@ reply. Every minute one of the five processes, drawn at random, is killed with S
 was not answered is said once more. Afterwards, of what was said or acknowledged:
 
 lost     a message that is not there, or an answer that is not there as its user got it
-doubled  a message that is there more often than it was said, or a statement remembered twice
+doubled  a message that is there more often than it was said, or a statement more often than the message
 crossed  an answer or a memory of one user that holds a word of another
 """
 
@@ -205,7 +205,7 @@ class Crowd:
             "turns": len(self._took),
             "said again": self._again,
             "lost": lost.total() + (self._heard - kept).total(),
-            "doubled": (kept - self._said).total() + sum(count - 1 for count in facts.values()),
+            "doubled": (kept - self._said).total() + (facts - kept).total(),
             "crossed": self._crossed + len(crossed),
             "statements": sum(text.startswith("My locker") for _, text, _ in self._acknowledged),
             "remembered": len(facts),

@@ -88,6 +88,11 @@ def test_words_of_before_options_were_searched_are_no_fault(
     assert not word_faults(stores.database)
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_text_without_accents_is_folded_the_short_way_with_the_same_tokens(written: str) -> None:
+    assert lexical._plain(written) == written.lower()
+
+
 def test_a_very_long_word_is_one_token_and_many_words_stay_many() -> None:
     assert tokens("x" * 1_000_000) == ["x" * 1_000_000]
     assert len(tokens("word " * 100_000)) == 100_000

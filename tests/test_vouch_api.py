@@ -125,6 +125,15 @@ def test_pieces_of_a_model_come_one_by_one_and_its_failure_is_raised(place: Path
                 ann.ask(ASKED, session=pieces.answer.session)
 
 
+def test_a_message_is_durable_once_its_answer_begins(ann: Vouch) -> None:
+    stores = ann._assistant.stores
+    for number in range(5):
+        with ann.stream(f"Is hall {number} open?") as pieces:
+            kept = stores.journal.turns(stores.journal.user_id("ann"), pieces.session, limit=5)
+            assert [turn.message for turn in kept] == [f"Is hall {number} open?"]
+            assert list(pieces)
+
+
 async def test_the_same_is_awaited(place: Path) -> None:
     async with AsyncVouch(user="ann", data=place / "data") as ann:
         receipt = await ann.add(MIA)

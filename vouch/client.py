@@ -361,13 +361,18 @@ class AnswerStream:
         return self._answer
 
     def __enter__(self) -> Self:
+        """Returns once the message is durable, or could not be kept: reading its pieces raises why."""
         import asyncio
+        from threading import Event as Flag
 
-        from assistant.turns.events import Wrote
+        from assistant.turns.events import Accepted, Wrote
 
+        is_kept = Flag()
         host = self._vouch._assistant.turns.host
 
         def watch(event: Event) -> None:
+            if isinstance(event, Accepted):
+                is_kept.set()
             if isinstance(event, Wrote):
                 self._events.put(event.text)
 
@@ -387,7 +392,8 @@ class AnswerStream:
                 ),
                 host.loop,
             )
-        self._playing.add_done_callback(lambda _: self._events.put(None))
+        self._playing.add_done_callback(lambda _: (self._events.put(None), is_kept.set()))
+        is_kept.wait()
         return self
 
     def __iter__(self) -> Iterator[str]:

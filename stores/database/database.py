@@ -12,9 +12,9 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,15 @@ _MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migr
 WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
 
 
+_kept: Callable[[str], Engine] | None = None
+
+
+def keep_statements() -> None:
+    """From now on what was worked out of statements is kept for the next `Database` of the same URL."""
+    global _kept
+    _kept = lru_cache(maxsize=8)(_engine)
+
+
 class Database:
     """A database by URL: `sqlite:///path`, or `postgresql+psycopg://user@host/name`.
 
@@ -68,7 +77,7 @@ class Database:
     def __init__(self, url: str, *, migrates: bool = False) -> None:
         self.url = url
         self._migrates = migrates
-        self._engine = _engine(url)
+        self._engine = (_engine if _kept is None else _kept)(url)
         self._reader = self._engine
         if self.is_postgresql:
             self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")

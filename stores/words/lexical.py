@@ -52,17 +52,22 @@ def tokens(written: str, *, all_words: bool = False) -> list[str]:
     Scripts without spaces between words become overlapping pairs of characters. all_words: also those that
     stand in nearly every text.
     """
-    # twice: taking ℃ apart gives a capital letter, and folding a capital may give an accent
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", written).casefold())
-    plain = "".join(character for character in folded if not unicodedata.combining(character))
     found: list[str] = []
-    for match in _WORD.finditer(unicodedata.normalize("NFC", plain)):  # Korean syllables whole again
+    for match in _WORD.finditer(written.lower() if written.isascii() else _plain(written)):
         word = match[0]
         if match[1]:
             found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         elif all_words or word not in _STOP_WORDS:
             found.append(_stem(word) if word.isascii() else word)
     return found
+
+
+def _plain(written: str) -> str:
+    """In lower case and without accents."""
+    # twice: taking ℃ apart gives a capital letter, and folding a capital may give an accent
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", written).casefold())
+    plain = "".join(character for character in folded if not unicodedata.combining(character))
+    return unicodedata.normalize("NFC", plain)  # Korean syllables whole again
 
 
 def searched(written: str) -> list[str]:

@@ -13,8 +13,11 @@ _loaded: dict[tuple[str, Path, int, int], object] | None = None
 
 def keep_loaded() -> None:
     """From now on what is loaded stays, until the process ends."""
+    from stores.database.database import keep_statements
+
     global _loaded
     _loaded = {}
+    keep_statements()
 
 
 def loaded(kind: str, folder: Path, threads: int, load: Callable[[], T]) -> T:
