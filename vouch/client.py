@@ -392,7 +392,8 @@ class AnswerStream:
                 ),
                 host.loop,
             )
-        self._playing.add_done_callback(lambda _: (self._events.put(None), is_kept.set()))
+        self._playing.add_done_callback(lambda _: self._events.put(None))
+        self._playing.add_done_callback(lambda _: is_kept.set())
         is_kept.wait()
         return self
 
