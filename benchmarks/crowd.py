@@ -2,6 +2,7 @@
 
     PYTHONPATH=tests python -m benchmarks.crowd [--minutes 10] [--users 50] [--servers 4]
     PYTHONPATH=tests python -m benchmarks.crowd --servers 1 --pause 0 --kill-every 9999 --store sqlite
+    PYTHONPATH=tests python -m benchmarks.crowd --model 0.05   # a chat model, which refuses one request of 20
 
 Starts a PostgreSQL server, a Chroma server, four `vouch serve --api` and one `vouch train --watch`, which
 share the database, the index and the manual as their library. Each user holds to one server, tells in which
@@ -11,7 +12,7 @@ was not answered is said once more. Afterwards, of what was said or acknowledged
 
 lost     a message that is not there, or an answer that is not there as its user got it
 doubled  a message that is there more often than it was said, or a statement more often than the message
-crossed  an answer or a memory of one user that holds a word of another
+crossed  an answer, a memory or a request to the model of one user that holds a word of another
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import statistics
 import sys
@@ -38,6 +40,7 @@ from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.doors import store
 from tests.chroma_server import ChromaServer
+from tests.scripted_server import Call, ScriptedServer, computes, refuses
 from vouch import Vouch
 
 _ROOT = Path(__file__).parent.parent
@@ -52,6 +55,7 @@ _QUESTIONS = (
     "Which models can answer?",
     "How do I export my memory?",
 )
+_MARKED = re.compile(r"zq\d{3}q")
 _RATED = 0.7  # of the answers
 _LEAVES = 0.1  # of the replies
 _PATIENCE_SECONDS = 300.0
@@ -64,6 +68,9 @@ def main() -> None:
     parser.add_argument("--servers", type=int, default=4)
     parser.add_argument("--pause", type=float, default=10, help="seconds between a user's turns, on average")
     parser.add_argument("--kill-every", type=float, default=60, help="seconds")
+    parser.add_argument(
+        "--model", type=float, metavar="SHARE", help="with a chat model, which fails so often"
+    )
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="postgresql")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -75,24 +82,29 @@ def main() -> None:
             chroma.start()
             stack.callback(chroma.stop)
             written += f'[index]\nkind = "chroma"\nurl = "{chroma.url}"\n[retrieval]\nexact_up_to = 0\n'
+        model = _Model(given.model or 0.0)
+        if given.model is not None:
+            url = stack.enter_context(ScriptedServer(then=model)).base_url
+            written += f'[model]\nbackend = "openai"\nbase_url = "{url}"\nname = "scripted"\n'
+            written += '[memory]\nagents = "reader"\n'
         command = Command(place, find_locations(os.environ).cache / "encoders")
         (place / "settings.toml").write_text(
             f"{written}[encoder]\nthreads = 1\n[learning]\nfewest_lessons = 40\nnew_lessons = 40\n"
         )
         os.environ.update({k: v for k, v in command.environment.items() if k.startswith("XDG_")})
-        print(json.dumps(asyncio.run(Crowd(place, given).run())))
+        print(json.dumps(asyncio.run(Crowd(place, given, model).run())))
 
 
 class Crowd:
     """One run: the processes, what users were acknowledged, and what came of it."""
 
-    def __init__(self, place: Path, given: argparse.Namespace) -> None:
-        self._place, self._given = place, given
+    def __init__(self, place: Path, given: argparse.Namespace, model: _Model) -> None:
+        self._place, self._given, self._model = place, given, model
         self._said: Counter[tuple[str, str]] = Counter()
         self._acknowledged: Counter[tuple[str, str, str]] = Counter()  # with the answer
         self._heard: Counter[tuple[str, str]] = Counter()  # messages whose answer began
         self._took: list[float] = []
-        self._crossed = self._again = 0
+        self._crossed = self._again = self._failed = 0
 
     async def run(self) -> dict[str, Any]:
         """Figures by name."""
@@ -174,6 +186,10 @@ class Crowd:
                 self._again += 1
                 await asyncio.sleep(0.5)
                 continue
+            if answer.status_code != 200 and self._given.model:  # the model's, after its tries
+                self._failed += 1
+                await asyncio.sleep(0.5)
+                continue
             if answer.status_code != 200:
                 raise SystemExit(f"{answer.status_code}: {answer.text}")
             self._heard[name, text] += 1
@@ -206,12 +222,27 @@ class Crowd:
             "said again": self._again,
             "lost": lost.total() + (self._heard - kept).total(),
             "doubled": (kept - self._said).total() + (facts - kept).total(),
-            "crossed": self._crossed + len(crossed),
+            "crossed": self._crossed + len(crossed) + self._model.mixed,
+            "failed": self._failed,
             "statements": sum(text.startswith("My locker") for _, text, _ in self._acknowledged),
             "remembered": len(facts),
             "p50 s": round(statistics.median(self._took), 2),
             "p95 s": round(self._took[int(0.95 * len(self._took))], 2),
         }
+
+
+class _Model:
+    """A chat model that says what it was last told, fails now and then, and looks whose words it is sent."""
+
+    def __init__(self, fails: float) -> None:
+        self._fails, self._dice, self.mixed = fails, random.Random(0), 0
+
+    def __call__(self, call: Call) -> None:
+        self.mixed += len(set(_MARKED.findall(json.dumps(call.request.body)))) > 1
+        if self._dice.random() < self._fails:
+            refuses(503, "overloaded")(call)
+        else:
+            computes(lambda request: [request.last_message.rpartition("Message: ")[2]])(call)
 
 
 class _Process:
