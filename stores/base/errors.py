@@ -102,7 +102,7 @@ class SchemaTooNew(VouchError):
     def __init__(self, url: str, found: str) -> None:
         super().__init__(
             f"The database {url} has schema {found}, which this release does not know",
-            hint="Update Vouch, or name another data directory with --data.",
+            hint="If Vouch was updated meanwhile, begin it again; else update it, or name other data with --data.",
         )
 
 
