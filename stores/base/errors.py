@@ -102,7 +102,7 @@ class SchemaTooNew(VouchError):
     def __init__(self, url: str, found: str) -> None:
         super().__init__(
             f"The database {url} has schema {found}, which this release does not know",
-            hint="Begin Vouch again if it was updated meanwhile; else update it, or name other data with --data.",
+            hint="Begin Vouch again if it was updated meanwhile; else update it, or name another --data.",
         )
 
 
