@@ -115,9 +115,9 @@ assistant.replay.runs: agents.backends agents.base agents.models agents.models.e
     assistant.learning.recipes.collections assistant.learning.recipes.dialogue
     assistant.learning.recipes.examples assistant.learning.recipes.judge
     assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.replay.methods
-    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
-    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
-    stores.exchange stores.learning stores.search
+    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.scale
+    assistant.search assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base
+    stores.database stores.exchange stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions

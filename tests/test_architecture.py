@@ -24,7 +24,7 @@ MOST_LINES = {
     "vouch": 866,  # 160 more: several users of one process, conversations
     "assistant/terminal": 15960,  # 520 more: a menu above the prompt; images, personas; the palette
     "assistant/learning": 8200,  # 1,260 more: the same; a vote where nobody rated
-    "assistant/replay": 4590,  # 400 more: a judge learns in rounds, collections one after another
+    "assistant/replay": 4680,  # 490 more: a judge learns in rounds, collections one after another; workers
     "training": 7118,  # 890 more: messages over tables; what asks for several; sums and means
     "experiments": 5500,  # 80 more: how often few lessons of a collection are gone through
     "benchmarks": 16332,  # 610 more: doors; workers of Ray; manuals of others; tables

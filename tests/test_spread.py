@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import time
@@ -15,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import docx
 import pytest
+from begun_processes import begun_with, left_of, needs_ray
 from document_files import LONG, Write, write
 
 from assistant.library.documents import PreparedDocument, PreparedPassage, Readable, ReadFile
@@ -57,57 +57,33 @@ def test_in_this_process_one_worker_is_made_when_it_is_needed() -> None:
     workers.close()
 
 
-def needs_ray() -> None:
-    """Without importing it: what it reads of the environment it reads then."""
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
-
-
-def processes() -> list[str]:
-    """Of Ray, and those that read files, in the session of this process."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            session = int((folder / "stat").read_text().rpartition(")")[2].split()[3])
-        except OSError:
-            continue
-        names = ("raylet", "gcs_server", "ray::", "reading_process")
-        if session == os.getsid(0) and any(name in command for name in names):
-            found.append(command)
-    return found
-
-
 @pytest.fixture
-def leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process is left behind, and workers find this file."""
+def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process is left behind of those begun from here, and workers find this file."""
     needs_ray()
     here = Path(__file__).parent
-    monkeypatch.setenv("PYTHONPATH", f"{here}{os.pathsep}{here.parent}")
-    before = processes()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(here), str(here.parent), str(tmp_path))))
     yield
-    for _ in range(100):
-        if (left := processes()) == before:
-            break
-        time.sleep(0.1)
-    assert left == before
+    assert not left_of(str(tmp_path))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("leaves_nothing")
 def test_batches_come_back_in_order_though_a_worker_is_killed(tmp_path: Path) -> None:
-    workers = OnRay(partial(doubling, tmp_path), WORKERS)
+    (seen := tmp_path / "seen").mkdir()
+    workers = OnRay(partial(doubling, seen), WORKERS)
     batches = [[number, number + 1] for number in range(60)]
 
     def drawn() -> Iterator[list[int]]:
         for place, batch in enumerate(batches):
             if place == 20:
-                os.kill(int(next(tmp_path.iterdir()).name), signal.SIGKILL)
+                os.kill(int(next(seen.iterdir()).name), signal.SIGKILL)
             yield batch
 
     with closing(workers):
         assert list(workers.over(drawn())) == [[2 * n, 2 * n + 2] for n in range(60)]
-        assert len(list(tmp_path.iterdir())) >= 3  # one was made anew
+        assert len(list(seen.iterdir())) >= 3  # one was made anew
+        assert begun_with(str(tmp_path))
 
 
 def keys() -> Callable[[str], str]:
