@@ -192,7 +192,7 @@ class Costs:
             seen = self._spaces()
 
             def fresh(found: Retrieved = found) -> None:
-                OwnStatements().put_first(found, self._spaces().of(self._user))
+                OwnStatements().put_first(found, self._spaces().of(self._user), [found.vector])
 
             yield f"{question} first", least(fresh)
             kept = OwnStatements()
@@ -202,7 +202,7 @@ class Costs:
                 kept: OwnStatements = kept,
                 seen: Spaces = seen,
             ) -> None:
-                kept.put_first(found, seen.of(self._user))
+                kept.put_first(found, seen.of(self._user), [found.vector])
 
             again()
             yield f"{question} again", least(again)

@@ -24,7 +24,7 @@ from assistant.replay.runs.replay import Replay, Run
 from assistant.replay.runs.replay_assistant import ReplayAssistant
 from assistant.replay.runs.run_progress import Watch
 from assistant.replay.runs.steps import AskedStep, Steps
-from assistant.replay.storage.folder import RUNS, STEPS, run_name
+from assistant.replay.storage.folder import STEPS
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.wiring.parts.search import weights_at
 from experiments.feedback import SimulatedFeedback, said_after
@@ -72,12 +72,12 @@ class ComparedReplay(Replay):
     def identity(self) -> dict[str, Any]:
         return super().identity | {"compared": asdict(self.how)}
 
-    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
-        folder = self._folder / RUNS / run_name(choice.label, seed)
+    def _run(self, choice: MethodChoice, seed: int, folder: Path, watch: Watch, *, name: str) -> Steps:
         asked = self._streamed.questions(seed=seed, first=self.plan.first)
-        if folder.exists() and len(Steps(folder / STEPS).asked) < len(asked):
+        if len(Steps(folder / STEPS).asked) < len(asked):
             shutil.rmtree(folder)
-        return super()._run(choice, seed, watch, name=name)
+            folder.mkdir()
+        return super()._run(choice, seed, folder, watch, name=name)
 
     def _hears(self, choice: MethodChoice) -> bool:
         return self.how.user_feedback and choice.kind == "luf"

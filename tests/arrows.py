@@ -15,6 +15,7 @@ stores.words: stores.base stores.database
 agents.base: stores.base stores.words
 agents.languages: agents.base
 assistant.process: assistant.settings stores.base
+assistant.scale: assistant.settings stores.base
 stores.versions: stores.base stores.database stores.vectors stores.words
 agents.models: agents.base agents.languages stores.base
 agents.models.encoders: agents.base agents.languages agents.models stores.base
@@ -44,7 +45,8 @@ assistant.remembering: agents.base agents.memory assistant.background assistant.
 stores.forgetting: stores.base stores.conversation stores.database stores.learning stores.versions
     stores.words
 stores.memory: stores.base stores.database stores.learning stores.vectors stores.versions
-assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
+assistant.library: agents.base assistant.library.formats assistant.scale assistant.settings stores.base
+    stores.memory stores.search
 assistant.turns: agents.answering agents.base agents.dialogue agents.languages agents.retrieval
     assistant.background assistant.process assistant.remembering assistant.search stores.base stores.claims
     stores.conversation stores.database stores.search stores.versions
@@ -54,7 +56,6 @@ assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.learning.held_out: agents.base agents.dialogue agents.models agents.retrieval stores.base
     stores.learning stores.search
 assistant.replay.metrics: assistant.learning.held_out assistant.replay.streams stores.base
-assistant.scale: assistant.settings stores.base
 assistant.wiring.parts: agents.answering agents.backends agents.backends.openai agents.base agents.dialogue
     agents.languages
     agents.memory agents.models agents.models.encoders agents.models.networks agents.prompts agents.retrieval
@@ -114,9 +115,9 @@ assistant.replay.runs: agents.backends agents.base agents.models agents.models.e
     assistant.learning.recipes.collections assistant.learning.recipes.dialogue
     assistant.learning.recipes.examples assistant.learning.recipes.judge
     assistant.learning.recipes.query assistant.learning.recipes.retriever assistant.replay.methods
-    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.search
-    assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base stores.database
-    stores.exchange stores.learning stores.search
+    assistant.replay.metrics assistant.replay.storage assistant.replay.streams assistant.scale
+    assistant.search assistant.settings assistant.turns assistant.wiring assistant.wiring.parts stores.base
+    stores.database stores.exchange stores.learning stores.search
 assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
     assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
     assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions

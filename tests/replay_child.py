@@ -1,4 +1,4 @@
-"""A replay that may be killed: python tests/replay_child.py HOME OUT
+"""A replay that may be killed: python tests/replay_child.py HOME OUT [ray]
 
 HOME/cache holds the encoders, HOME/towns the data set. The training is a stand-in that takes no time:
 questions are encoded with a shift that hangs on the lessons. OUT/trained.log tells of each training.
@@ -24,7 +24,7 @@ from assistant.replay.runs.inputs import read_inputs
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay import Replay
 from assistant.replay.storage.line_file import encoded
-from assistant.settings.config import AnswerSettings, Settings
+from assistant.settings.config import AnswerSettings, ScaleSettings, Settings
 from assistant.settings.locations import Locations
 from experiments.compared_replay import ComparedReplay, How
 from stores.learning.lessons import Lesson
@@ -80,7 +80,9 @@ class HearingReplay(ChildReplay, ComparedReplay):
     """Users speak in it."""
 
 
-def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> Replay:
+def child_replay(
+    home: Path, out: Path, *, hears: bool = False, scale: ScaleSettings | None = None, **plan: Any
+) -> Replay:
     towns = home / "towns"
     streamed = read_inputs(
         [str(towns / "towns.jsonl")],
@@ -90,7 +92,8 @@ def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> 
     )
     told = {"judge": "simulated", "accuracy": 0.7, "interval": 6} | plan
     made = ReplayPlan(methods=(MethodChoice.read("luf"),), **told)
-    settings = Settings(answer=AnswerSettings(reader=False))  # two networks less to load
+    # two networks less to load
+    settings = Settings(answer=AnswerSettings(reader=False), scale=scale or ScaleSettings())
     places = {"settings": settings, "live": locations(home)}
     if hears:
         how = How(answers="simulated", user_feedback=True)
@@ -106,6 +109,7 @@ def locations(home: Path) -> Locations:
 
 if __name__ == "__main__":
     out = Path(sys.argv[2])
-    played = child_replay(Path(sys.argv[1]), out)
+    scale = ScaleSettings(engine="ray", workers=2) if "ray" in sys.argv else None
+    played = child_replay(Path(sys.argv[1]), out, scale=scale)
     runs = played.play()
     (out / "report.json").write_bytes(encoded(report_of(played.identity, runs)))

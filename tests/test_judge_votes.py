@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -137,6 +138,32 @@ def test_a_chat_model_says_yes_or_no_and_what_it_reads_is_quoted() -> None:
     with pytest.raises(ModelUnreachable):
         ChatJudge(lambda: down, name="x").judge("Where?", [candidate(1, "rain")])
     assert down.closed == 1
+
+
+@dataclass
+class Waits(Chooses):
+    """Answers the later, the earlier it was asked."""
+
+    now: int = 0
+    most: int = 0
+
+    async def choose(self, messages: Any, choices: Any) -> str:
+        self.now, self.most = self.now + 1, max(self.most, self.now + 1)
+        await asyncio.sleep(0.02 / (1 + len(self.read)))
+        self.now -= 1
+        return await super().choose(messages, choices)
+
+
+def test_a_chat_model_is_asked_of_several_passages_at_once_and_of_none_behind_a_failure() -> None:
+    some = [candidate(n, text) for n, text in enumerate(["rain", "harbour", "bread", "rain"], start=1)]
+    chat, one = Waits(), Waits()
+    judged = ChatJudge(lambda: chat, name="x", at_once=3).judge("Where?", some)
+    assert judged == ChatJudge(lambda: one, name="x").judge("Where?", some)
+    assert (chat.most, one.most) == (3, 1)
+    down = Waits(is_down=True)
+    with pytest.raises(ModelUnreachable):
+        ChatJudge(lambda: down, name="x", at_once=2).judge("Where?", some)
+    assert (down.most, down.read, down.closed) == (2, [], 1)
 
 
 # What is read

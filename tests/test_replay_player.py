@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import replay_towns
+from begun_processes import left_of, needs_ray
 from replay_child import child_replay
 
 from agents.models.reader_files import SMALL, ReaderDescription
@@ -46,15 +47,15 @@ def home(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Path:
     return folder
 
 
-def start(home: Path, out: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(CHILD), str(home), str(out)]
+def start(home: Path, out: Path, *how: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(CHILD), str(home), str(out), *how]
     # experiments/ is not installed
-    places = {"PYTHONPATH": str(CHILD.parents[1]), "PYTHONHASHSEED": "random"}
+    places = {"PYTHONPATH": f"{CHILD.parents[1]}{os.pathsep}{out}", "PYTHONHASHSEED": "random"}
     return subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | places)
 
 
-def finished(home: Path, out: Path) -> bytes:
-    child = start(home, out)
+def finished(home: Path, out: Path, *how: str) -> bytes:
+    child = start(home, out, *how)
     _, errors = child.communicate(timeout=300)
     assert child.returncode == 0, errors.decode()
     return (out / "report.json").read_bytes()
@@ -65,8 +66,8 @@ def lines(out: Path, label: str) -> int:
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def killed_after(home: Path, out: Path, label: str, steps: int) -> None:
-    child = start(home, out)
+def killed_after(home: Path, out: Path, label: str, steps: int, *how: str) -> None:
+    child = start(home, out, *how)
     deadline = time.monotonic() + 240
     while lines(out, label) < steps:
         assert child.poll() is None, child.communicate()[1].decode()
@@ -109,6 +110,18 @@ def test_a_killed_replay_goes_on_where_it_was_and_gives_the_same_report(
     assert steps.startswith(kept[: kept.rfind(b"\n") + 1])
     assert steps.count(b'"step": "asked"') == ASKED
     assert (out / "trained.log").read_text().split() == ["6", "12", "18"]
+
+
+@pytest.mark.slow
+def test_workers_play_the_runs_to_the_same_report_though_all_was_killed(
+    home: Path, once: Path, tmp_path: Path
+) -> None:
+    needs_ray()
+    out = tmp_path / "out"
+    killed_after(home, out, "luf", 8, "ray")
+    assert finished(home, out, "ray") == (once / "report.json").read_bytes()
+    # Ray's own agents see within two minutes that they are left alone
+    assert all("Agent" in command for command in left_of(str(out)))
 
 
 def test_what_users_say_is_judged_apart_from_the_question_before(home: Path, tmp_path: Path) -> None:

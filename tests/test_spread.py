@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
+import docx
 import pytest
+from begun_processes import begun_with, left_of, needs_ray
+from document_files import LONG, Write, write
 
-from assistant.library.documents import PreparedDocument, PreparedPassage
+from assistant.library.documents import PreparedDocument, PreparedPassage, Readable, ReadFile
+from assistant.library.reading import read_files
 from assistant.scale.spread import InThisProcess, OnRay, spread
 from assistant.settings.config import ScaleSettings, Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from stores.base.errors import TryAgain
+from stores.base.errors import InvalidSetting, TryAgain, UnreadableDocument
 from stores.base.passages import own_space
+
+__all__ = ["write"]  # a fixture
 
 WORKERS = ScaleSettings(engine="ray", workers=2)
 MANY = 1100  # passages: more than one step
@@ -49,54 +57,91 @@ def test_in_this_process_one_worker_is_made_when_it_is_needed() -> None:
     workers.close()
 
 
-def needs_ray() -> None:
-    """Without importing it: what it reads of the environment it reads then."""
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
-
-
-def processes() -> list[str]:
-    """Of Ray, as far as this user sees them."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if "raylet" in command or "gcs_server" in command or command.startswith("ray::"):
-            found.append(command)
-    return found
+@pytest.fixture
+def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process is left behind of those begun from here, and workers find this file."""
+    needs_ray()
+    here = Path(__file__).parent
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(here), str(here.parent), str(tmp_path))))
+    yield
+    assert not left_of(str(tmp_path))
 
 
 @pytest.mark.slow
-def test_batches_come_back_in_order_though_a_worker_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    needs_ray()
-    here = Path(__file__).parent
-    monkeypatch.setenv(
-        "PYTHONPATH", f"{here}{os.pathsep}{here.parent}"
-    )  # where the worker is made of this file
-    before = processes()
-    workers = OnRay(partial(doubling, tmp_path), WORKERS)
+@pytest.mark.usefixtures("leaves_nothing")
+def test_batches_come_back_in_order_though_a_worker_is_killed(tmp_path: Path) -> None:
+    (seen := tmp_path / "seen").mkdir()
+    workers = OnRay(partial(doubling, seen), WORKERS)
     batches = [[number, number + 1] for number in range(60)]
 
     def drawn() -> Iterator[list[int]]:
         for place, batch in enumerate(batches):
             if place == 20:
-                os.kill(int(next(tmp_path.iterdir()).name), signal.SIGKILL)
+                os.kill(int(next(seen.iterdir()).name), signal.SIGKILL)
             yield batch
 
-    try:
+    with closing(workers):
         assert list(workers.over(drawn())) == [[2 * n, 2 * n + 2] for n in range(60)]
-        assert len(list(tmp_path.iterdir())) >= 3  # one was made anew
-    finally:
-        workers.close()
-    for _ in range(100):
-        if (left := processes()) == before:
-            break
-        time.sleep(0.1)
-    assert left == before
+        assert len(list(seen.iterdir())) >= 3  # one was made anew
+        assert begun_with(str(tmp_path))
+
+
+def keys() -> Callable[[str], str]:
+    def told(name: str) -> str:
+        if name == "nobody":
+            raise InvalidSetting("scale.worker", name, "somebody")
+        return os.environ.get(name, "")
+
+    return told
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("leaves_nothing")
+def test_only_who_needs_a_key_has_it_and_an_error_is_that_of_the_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ["VOUCH_API_KEY", "VOUCH_API_KEY_OTHER", "OPENAI_API_KEY"]
+    for name in names:
+        monkeypatch.setenv(name, "k" * 20)
+    one = replace(WORKERS, workers=1)
+    with closing(OnRay(keys, one, cpus=0)) as with_none:
+        assert list(with_none.over(names)) == ["", "", ""]
+        with closing(OnRay(keys, one, needs_key=True)) as with_keys:  # both at a time
+            assert list(with_keys.over(names)) == ["k" * 20] * 3
+        with pytest.raises(InvalidSetting, match=r"^scale\.worker is 'nobody'") as raised:
+            list(with_none.over(["nobody"]))
+        assert raised.value.key == "scale.worker"
+
+
+def hostile(file: Path) -> Path:
+    """One that takes too much memory, and ends its reader."""
+    docx.Document().save(str(file))
+    with ZipFile(file) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    body = b"<w:body>" + b"<w:p/>" * 2_000_000
+    parts["word/document.xml"] = parts["word/document.xml"].replace(b"<w:body>", body)
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return file
+
+
+def told(read: Readable) -> str:
+    return read.source if isinstance(read, ReadFile) else repr(read)  # some were written just before
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("leaves_nothing")
+def test_files_are_read_by_workers_as_they_are_here(write: Write, tmp_path: Path) -> None:
+    files = [write(f"{number:02}.txt", f"{LONG} {number}") for number in range(20)]
+    files.insert(3, hostile(tmp_path / "hostile.docx"))
+    files.insert(5, write("records.jsonl", '{"id": 1, "text": "Oslo"}\nbad\n'))
+    files.insert(7, tmp_path / "none.txt")
+    here, there = (list(read_files(files, scale)) for scale in (ScaleSettings(), WORKERS))
+    assert [told(each) for each in here] == [told(each) for each in there]
+    unread = [each for each in there if isinstance(each, UnreadableDocument)]
+    assert [each.source for each in unread] == [str(files[n]) for n in (3, 5, 7)]
+    assert "takes more memory" in unread[0].reason
 
 
 @pytest.mark.slow

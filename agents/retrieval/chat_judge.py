@@ -24,32 +24,40 @@ class ClosingChat(ChatModel, Protocol):
 
 
 class ChatJudge:
-    """Asks once a passage, one after the other; not for a thread with an event loop."""
+    """Asks once a passage; not for a thread with an event loop."""
 
-    def __init__(self, make: Callable[[], ClosingChat], *, name: str) -> None:
-        """make: the model, anew for each question, since its connections belong to one event loop."""
-        self._make, self.name = make, name
+    def __init__(self, make: Callable[[], ClosingChat], *, name: str, at_once: int = 1) -> None:
+        """make: the model, anew for each question, since its connections belong to one event loop.
+
+        at_once: passages of a question that the model is asked of at a time.
+        """
+        self._make, self.name, self._at_once = make, name, at_once
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
         """See `Judge`: nothing of a passage where the reply is neither yes nor no. Raises `ModelError`."""
         return asyncio.run(self._judge(question, candidates))
 
     async def _judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
-        chat, read = self._make(), 0
-        verdicts: list[Verdict | None] = []
-        try:
-            for each in candidates:
-                asked = messages(question, each.passage.text)
-                read += sum(chat.count_tokens(message.content) for message in asked)
+        chat, turn = self._make(), asyncio.Semaphore(self._at_once)
+        each_asked = [messages(question, each.passage.text) for each in candidates]
+
+        async def verdict(asked: Sequence[ChatMessage]) -> Verdict | None:
+            async with turn:
                 try:
                     said = await chat.choose(asked, CHOICES)
                 except MalformedReply:
-                    verdicts.append(None)
-                else:
-                    verdicts.append(Verdict("answer", 1.0) if said == "yes" else Verdict("irrelevant", 0.0))
+                    return None
+            return Verdict("answer", 1.0) if said == "yes" else Verdict("irrelevant", 0.0)
+
+        try:
+            async with asyncio.TaskGroup() as group:  # where one cannot be asked, the others are not
+                asking = [group.create_task(verdict(asked)) for asked in each_asked]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         finally:
             await chat.aclose()
-        return Judged(tuple(verdicts), read, len(candidates))
+        read = sum(chat.count_tokens(message.content) for asked in each_asked for message in asked)
+        return Judged(tuple(each.result() for each in asking), read, len(candidates))
 
 
 def messages(question: str, passage: str) -> tuple[ChatMessage, ...]:

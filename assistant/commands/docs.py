@@ -117,7 +117,7 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
             told_as_one = documents.record_files(files)
             total, summary = count_documents(files), f"refreshed {shelf.names(here)}"
             store(
-                call, read(files, None), total, errors, told_as_one,
+                call, read(files, None, call.settings.scale), total, errors, told_as_one,
                 shared=shared, summary=summary, into=shelf.placed(here),
             )  # fmt: skip
     if not changed:

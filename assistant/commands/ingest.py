@@ -19,6 +19,7 @@ from stores.base.one_line import json_line, one_line
 
 if TYPE_CHECKING:
     from assistant.library.documents import Readable
+    from assistant.settings.config import ScaleSettings
 
 
 _KINDS = (
@@ -81,7 +82,7 @@ def command(
         errors.tell(unreadable)
     if found.skipped:
         call.tell(f"Passed over {found.skipped} hidden or unreadable kinds of files in folders.")
-    to_read = read(found.files, name if reads_stdin else None)
+    to_read = read(found.files, name if reads_stdin else None, call.settings.scale)
     is_brief = sys.stdout.isatty() and not call.is_verbose
     told_as_one = documents.record_files(found.files) if is_brief else []
     if dry_run:
@@ -113,14 +114,14 @@ class Errors:
             click.echo(f"vouch: {one_line(error.message)}", err=True)
 
 
-def read(files: Iterable[Path], stdin_name: str | None) -> Iterator[Readable]:
+def read(files: Iterable[Path], stdin_name: str | None, scale: ScaleSettings) -> Iterator[Readable]:
     """The documents of files, what these were like, and standard input where it has a name."""
+    from assistant.library.reading import read_files
     from assistant.library.reading_process import ReadingProcess
 
-    with ReadingProcess() as reading:
-        for path in files:
-            yield from reading.read(path)
-        if stdin_name:
+    yield from read_files(files, scale)
+    if stdin_name:
+        with ReadingProcess() as reading:
             yield from reading.read_standard_input(stdin_name)
 
 

@@ -1,7 +1,8 @@
 """Documents become passages.
 
 documents        files, folders, records and streams, found and made ready to store
-reading_process  the same in a process of its own, with limits, where parsers can do no harm
+reading          files read in their order, by workers where the settings say so
+reading_process  one file in a process of its own, with limits, where parsers can do no harm
 cutting          text becomes passages: short sections joined, long ones cut
 shelf            documents that were read: told, removed, read again
 ingest           passages encoded and committed, batch by batch

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from assistant.settings.config import ScaleSettings
@@ -28,6 +29,8 @@ MakeWorker = Callable[
 _PORT = 6379  # of a cluster's head
 _ANSWERS_WITHIN_SECONDS = 10
 _AHEAD = 2  # batches that each worker has at a time: one that it works on, and the next
+_KEYS = ("VOUCH_API_KEY", "OPENAI_API_KEY")  # of models' servers, and what begins with the first
+_NONE = object()
 
 
 class Spread(Protocol[B_contra, R_co]):
@@ -42,9 +45,22 @@ class Spread(Protocol[B_contra, R_co]):
         ...
 
 
-def spread(make_worker: MakeWorker[B, R], scale: ScaleSettings) -> Spread[B, R]:
-    """Workers of the engine that the settings name, made when there is a first batch."""
-    return OnRay(make_worker, scale) if scale.engine == "ray" else InThisProcess(make_worker)
+def spread(
+    make_worker: MakeWorker[B, R],
+    scale: ScaleSettings,
+    *,
+    cpus: int = 1,
+    ahead: int = _AHEAD,
+    needs_key: bool = False,
+) -> Spread[B, R]:
+    """Workers of the engine that the settings name, made when there is a first batch.
+
+    cpus: that a worker takes of a cluster's; 0 for one that others work beside. ahead: batches that each has
+    at a time. needs_key: whether it is left the keys of models' servers that its node has; else it has none.
+    """
+    if scale.engine == "here":
+        return InThisProcess(make_worker)
+    return OnRay(make_worker, scale, cpus=cpus, ahead=ahead, needs_key=needs_key)
 
 
 def workers_of(scale: ScaleSettings) -> int:
@@ -71,27 +87,46 @@ class InThisProcess(Generic[B, R]):
 
 
 class OnRay(Generic[B, R]):
-    """Actors of Ray: a cluster that is there, or one begun on this machine, which ends with `close`."""
+    """Actors of Ray: a cluster that is there, or one begun on this machine, which ends with the last."""
 
-    def __init__(self, make_worker: MakeWorker[B, R], scale: ScaleSettings) -> None:
+    _open: ClassVar[int] = 0  # those with actors in this process
+
+    def __init__(
+        self,
+        make_worker: MakeWorker[B, R],
+        scale: ScaleSettings,
+        *,
+        cpus: int = 1,
+        ahead: int = _AHEAD,
+        needs_key: bool = False,
+    ) -> None:
+        """See `spread`."""
         self._make_worker, self._scale = make_worker, scale
+        self._cpus, self._ahead, self._needs_key = cpus, ahead, needs_key
         self._actors: list[Any] = []
 
     def over(self, batches: Iterable[B]) -> Iterator[R]:
-        """See `Spread`. Raises `BackendMissing` without Ray, `TryAgain` where it cannot be reached."""
+        """See `Spread`. Raises `BackendMissing` without Ray, `TryAgain` where it cannot be reached, and what
+        a worker raises. While one works long on a batch, as many again are done by others.
+        """
         if not self._actors:
             self._begin()
-        from ray.util import ActorPool
+        import ray
 
-        pool, ahead = ActorPool(self._actors), 0
-        for batch in batches:
-            if ahead == _AHEAD * len(self._actors):
-                yield pool.get_next()
-                ahead -= 1
-            pool.submit(lambda actor, given: actor.do.remote(given), batch)
-            ahead += 1
-        for _ in range(ahead):
-            yield pool.get_next()
+        left: Iterator[Any] = iter(batches)
+        free, running = self._actors * self._ahead, dict[Any, Any]()  # by result, who works on it
+        most, results = 2 * len(free), deque[Any]()  # in the order of batches
+        while True:
+            while free and len(results) < most and (batch := next(left, _NONE)) is not _NONE:
+                results.append(free[-1].do.remote(batch))
+                running[results[-1]] = free.pop()
+            if not results:
+                return
+            if results[0] in running:
+                [done], _ = ray.wait(list(running))
+                free.insert(0, running.pop(done))
+            else:
+                yield _got(ray, results.popleft())
 
     def close(self) -> None:
         """See `Spread`."""
@@ -101,7 +136,9 @@ class OnRay(Generic[B, R]):
             for actor in self._actors:
                 ray.kill(actor)
             self._actors = []
-            ray.shutdown()
+            OnRay._open -= 1
+            if not OnRay._open:
+                ray.shutdown()
 
     def _begin(self) -> None:
         _settle_environment()
@@ -129,9 +166,14 @@ class OnRay(Generic[B, R]):
                 f"Ray at {where} cannot be reached: {error}",
                 hint="Ray and Python must have the same versions there as here.",
             ) from error
-        actor = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Worker)
-        alone = {"env_vars": {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}}
-        self._actors = [actor.options(runtime_env=alone).remote(self._make_worker) for _ in range(workers)]
+        actor = ray.remote(num_cpus=self._cpus, max_restarts=-1, max_task_retries=-1)(_Worker)
+        variables = {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+        if not self._needs_key:
+            variables |= dict.fromkeys(_KEYS, "")
+            variables |= dict.fromkeys((name for name in os.environ if name.startswith(_KEYS[0])), "")
+        made = actor.options(runtime_env={"env_vars": variables})
+        self._actors = [made.remote(self._make_worker) for _ in range(workers)]
+        OnRay._open += 1
 
 
 class _Worker(Generic[B, R]):
@@ -142,6 +184,14 @@ class _Worker(Generic[B, R]):
 
     def do(self, batch: B) -> R:
         return self._work(batch)
+
+
+def _got(ray: Any, result: Any) -> Any:
+    """What a worker has made. Raises what it raised, as if it had been here."""
+    try:
+        return ray.get(result)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
 
 
 def _look_for(address: str) -> None:

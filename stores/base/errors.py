@@ -6,6 +6,7 @@ The exit codes are those of the command line: 1 the answer is no, 2 wrong usage 
 
 from __future__ import annotations
 
+import copyreg
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ class VouchError(Exception):
         self.message = message
         self.hint = hint  # what to do next
         self.retry_after_seconds = retry_after_seconds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whole in another process, whatever it was made from."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class NotFound(VouchError):

@@ -97,7 +97,6 @@ def _over(
         folder,
         settings=call.settings,
         live=call.locations,
-        api_key=call.api_key,
         offline=call.is_offline,
     )
 

@@ -6,6 +6,7 @@ the encoder alone, lie in a folder that all replays share.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -48,9 +49,10 @@ from assistant.replay.runs.replay_assistant import (
 from assistant.replay.runs.run_progress import RunProgress, Watch
 from assistant.replay.runs.steps import Steps
 from assistant.replay.storage.data_set_store import Names, filled, store_key
-from assistant.replay.storage.folder import MODEL, RUNS, STEPS, STORE, STORE_IN_MAKING, TRAINED, run_name
+from assistant.replay.storage.folder import MODEL, STEPS, STORE, STORE_IN_MAKING, TRAINED
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import TRAINED_JUDGE, Settings
+from assistant.settings.identity import key_for
 from assistant.settings.locations import Locations
 from assistant.wiring.parts.search import weights_at
 from stores.base.passages import Passage
@@ -84,13 +86,11 @@ class Replay(InFolder):
         *,
         settings: Settings,
         live: Locations,
-        api_key: str = "",
         offline: bool = False,
     ) -> None:
         """live: of the chat, whose downloads are used and whose data is not touched."""
-        super().__init__(plan, folder, live)
-        self._streamed, self._settings = streamed, settings
-        self._api_key, self._offline = api_key, offline
+        super().__init__(plan, folder, live, settings)
+        self._streamed, self._offline = streamed, offline
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -130,10 +130,8 @@ class Replay(InFolder):
             "memory": asdict(settings.memory),
         }
 
-    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
+    def _run(self, choice: MethodChoice, seed: int, folder: Path, watch: Watch, *, name: str) -> Steps:
         questions = self._streamed.questions(seed=seed, first=self.plan.first)
-        folder = self._folder / RUNS / run_name(choice.label, seed)
-        folder.mkdir(parents=True, exist_ok=True)
         steps = Steps(folder / STEPS)
         if len(steps.asked) == len(questions) and len(steps.learned) >= len(self._ends):
             return steps
@@ -179,13 +177,13 @@ class Replay(InFolder):
         judge: Judge | None = None,
         chat_model: ChatModel | None = None,
     ) -> ReplayAssistant:
-        """The chat's own parts over a store."""
+        """The chat's own parts over a store. Its model's key is that of the machine where it runs."""
         return ReplayAssistant(
             self._own_settings(learns=learns),
             own_locations(self._live, folder),
             judge=judge,
             chat_model=chat_model,
-            api_key=self._api_key,
+            api_key=key_for(self._settings, self._settings.model, os.environ),
             offline=self._offline,
         )
 

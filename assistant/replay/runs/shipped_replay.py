@@ -31,7 +31,7 @@ from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay_assistant import MIN_JUDGED, own_locations, own_settings
 from assistant.replay.runs.run_progress import RunProgress, Watch
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
-from assistant.replay.storage.folder import RUNS, STEPS, STORE, TRAINED, run_name
+from assistant.replay.storage.folder import STEPS, STORE, TRAINED
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
@@ -73,8 +73,8 @@ class ShippedReplay(InFolder, Generic[L, M]):
         self, plan: ReplayPlan, folder: Path, *, settings: Settings, live: Locations, offline: bool = False
     ) -> None:
         """live: of the chat, whose prepared encoder is used and whose data is not touched."""
-        super().__init__(plan, folder, live)
-        self._settings, self._offline = settings, offline
+        super().__init__(plan, folder, live, settings)
+        self._offline = offline
 
     @property
     @abstractmethod
@@ -115,9 +115,7 @@ class ShippedReplay(InFolder, Generic[L, M]):
     def turns(self, seed: int) -> Sequence[Any]:
         """The stream of a seed."""
 
-    def _run(self, choice: MethodChoice, seed: int, watch: Watch, *, name: str) -> Steps:
-        folder = self._folder / RUNS / run_name(choice.label, seed)
-        folder.mkdir(parents=True, exist_ok=True)
+    def _run(self, choice: MethodChoice, seed: int, folder: Path, watch: Watch, *, name: str) -> Steps:
         steps, turns = Steps(folder / STEPS), len(self.turns(seed))
         if len(steps.asked) == turns:
             return steps

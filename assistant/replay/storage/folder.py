@@ -2,7 +2,7 @@
 
 lock                    while it is played
 plan.json               what is played; a folder that holds another replay is refused
-runs/LABEL-seed-N/      steps.jsonl, and while it runs: store/, trained/
+runs/LABEL-seed-N/      steps.jsonl and lock, and while it runs: store/, trained/
 model/                  folders without a file, for parts that are not of one run
 report.json             once all is played
 """
@@ -83,7 +83,8 @@ def _forget_run(run: Path) -> None:
     for name in (STORE, STORE_IN_MAKING, TRAINED):
         with suppress(FileNotFoundError):
             shutil.rmtree(run / name)
-    (run / STEPS).unlink(missing_ok=True)
+    for name in (STEPS, LOCK):
+        (run / name).unlink(missing_ok=True)
     with suppress(OSError):
         run.rmdir()
 

@@ -478,15 +478,20 @@ class Models:
         """The server's model that writes the replies, as a judge."""
         from agents.backends.openai.chat import OpenAIChat
         from agents.retrieval.chat_judge import ChatJudge
+        from assistant.scale.spread import workers_of
 
-        model = self.model_in_use
+        model, scale = self.model_in_use, self.given.settings.scale
 
         def made() -> ClosingChat:
             chat = self.chat_model_of(model)
             assert isinstance(chat, OpenAIChat), "it asks a server"
             return chat
 
-        return ChatJudge(made, name=f"{model.name} at {without_secrets(model.base_url)}")
+        return ChatJudge(
+            made,
+            name=f"{model.name} at {without_secrets(model.base_url)}",
+            at_once=1 if scale.engine == "here" else workers_of(scale),
+        )
 
     def trained_in_use(self) -> dict[str, str]:
         """By role, the versions of models that were trained here and answer now."""
