@@ -3,7 +3,7 @@
 Vectors of 384 numbers around 2,000 centres, the noise 0.7 as long as a centre; queries are made alike and
 are none of the vectors. For each count: building, what it leaves on disk, opening, one query over the
 mapped files, its recall against exact search, and the memory of a process that searched. Clusters this
-clean are easy: take the recall as an upper figure.
+clean are easy: take the recall as an upper figure. --shards: what two workers could take over of a build.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from stores.vectors.exact import Vectors
 from stores.vectors.faiss_index import EXACT_UP_TO, FaissVectors
-from stores.vectors.faiss_library import gpus
+from stores.vectors.faiss_library import gpus, load_faiss
+from stores.vectors.snapshot_files import INVERTED
 
 DIMENSION = 384
 ROWS_AT_ONCE = 10_000
@@ -135,6 +137,32 @@ def search_on_gpu(folder: Path, count: int, exact_up_to: int) -> None:
     print(f"the same   {shared / (K * QUERIES):8.4f}, removed: {sum(len(a & removed) for a in found[True])}")
 
 
+def shards(folder: Path, count: int, exact_up_to: int) -> None:
+    """All added to one index, and each half to a shard with the same centroids, which are merged."""
+    del exact_up_to
+    faiss = load_faiss()
+    file = next(folder.glob(f"shared-*/generation-*/{INVERTED}"))
+
+    def filled(name: str, begin: int, end: int) -> Any:
+        index = faiss.read_index(str(file))
+        index.reset()
+        cpu = time.process_time()
+        for ids, vectors in batches(folder, count):
+            if begin <= ids.start < end:
+                index.add(vectors)
+        print(f"{name:10} {time.process_time() - cpu:8.1f} s CPU to add")
+        return index
+
+    half = count // ROWS_AT_ONCE // 2 * ROWS_AT_ONCE
+    whole, *parts = filled("whole", 0, count), filled("shard 1", 0, half), filled("shard 2", half, count)
+    cpu = time.process_time()
+    parts[0].merge_from(parts[1], half)
+    print(f"merge      {time.process_time() - cpu:8.1f} s CPU")
+    queries, probes = clustered(QUERIES, seed=0), faiss.SearchParametersIVF(nprobe=16)
+    found = [index.search(queries, 10 * K, params=probes) for index in (whole, parts[0])]
+    print(f"the same   {all(np.array_equal(a, b) for a, b in zip(*found, strict=True))}")
+
+
 def memory(fact: str) -> float:
     """MB, of this process, as Linux tells it."""
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
@@ -147,17 +175,19 @@ def main() -> None:
     parser.add_argument("--exact-up-to", type=int, default=EXACT_UP_TO)
     parser.add_argument("--folder", type=Path, help="where to build; needs 2 to 3.5 kB a vector")
     parser.add_argument("--gpu", action="store_true", help="search on the GPU, too")
-    parser.add_argument("--step", choices=["build", "search", "gpu"], help=argparse.SUPPRESS)
+    parser.add_argument("--shards", action="store_true", help="fill it in shards, too")
+    parser.add_argument("--step", choices=["build", "search", "gpu", "shards"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:  # in a process of its own, whose memory is measured
-        step = {"build": build, "search": search, "gpu": search_on_gpu}[arguments.step]
+        step = {"build": build, "search": search, "gpu": search_on_gpu, "shards": shards}[arguments.step]
         step(arguments.folder, arguments.count[0], arguments.exact_up_to)
         return
     for count in arguments.count:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             print(f"\n{count:,} vectors", flush=True)
             make_vectors(Path(folder), count)
-            for step_name in ("build", "search", *(["gpu"] if arguments.gpu else [])):
+            further = [name for name in ("gpu", "shards") if getattr(arguments, name)]
+            for step_name in ("build", "search", *further):
                 own = [
                     sys.executable,
                     "-m",
