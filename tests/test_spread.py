@@ -106,7 +106,7 @@ def test_only_who_needs_a_key_has_it_and_an_error_is_that_of_the_worker(
     one = replace(WORKERS, workers=1)
     with closing(OnRay(keys, one, cpus=0)) as with_none:
         assert list(with_none.over(names)) == ["", "", ""]
-        with closing(OnRay(keys, one, needs_key=True)) as with_keys:  # both at a time
+        with closing(OnRay(keys, WORKERS, needs_key=True)) as with_keys:  # there is one CPU
             assert list(with_keys.over(names)) == ["k" * 20] * 3
         with pytest.raises(InvalidSetting, match=r"^scale\.worker is 'nobody'") as raised:
             list(with_none.over(["nobody"]))

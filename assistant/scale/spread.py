@@ -166,6 +166,9 @@ class OnRay(Generic[B, R]):
                 f"Ray at {where} cannot be reached: {error}",
                 hint="Ray and Python must have the same versions there as here.",
             ) from error
+        if self._cpus:  # one without a CPU would wait for ever
+            there = ray.cluster_resources()  # type: ignore[no-untyped-call]
+            workers = max(1, min(workers, int(there.get("CPU", 1)) // self._cpus))
         actor = ray.remote(num_cpus=self._cpus, max_restarts=-1, max_task_retries=-1)(_Worker)
         variables = {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         if not self._needs_key:
