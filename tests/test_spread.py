@@ -86,13 +86,10 @@ def test_batches_come_back_in_order_though_a_worker_is_killed(tmp_path: Path) ->
         assert begun_with(str(tmp_path))
 
 
-def keys() -> Callable[[str], str]:
-    def told(name: str) -> str:
-        if name == "nobody":
-            raise InvalidSetting("scale.worker", name, "somebody")
-        return os.environ.get(name, "")
-
-    return told
+def keys(worker: str) -> Callable[[str], str]:
+    if worker == "nobody":
+        raise InvalidSetting("scale.worker", worker, "somebody")
+    return lambda name: os.environ[name]
 
 
 @pytest.mark.slow
@@ -104,13 +101,16 @@ def test_only_who_needs_a_key_has_it_and_an_error_is_that_of_the_worker(
     for name in names:
         monkeypatch.setenv(name, "k" * 20)
     one = replace(WORKERS, workers=1)
-    with closing(OnRay(keys, one, cpus=0)) as with_none:
+    with closing(OnRay(partial(keys, "ann"), one, cpus=0)) as with_none:
         assert list(with_none.over(names)) == ["", "", ""]
-        with closing(OnRay(keys, one, needs_key=True)) as with_keys:  # both at a time
+        with closing(OnRay(partial(keys, "ann"), WORKERS, needs_key=True)) as with_keys:  # there is one CPU
             assert list(with_keys.over(names)) == ["k" * 20] * 3
-        with pytest.raises(InvalidSetting, match=r"^scale\.worker is 'nobody'") as raised:
-            list(with_none.over(["nobody"]))
-        assert raised.value.key == "scale.worker"
+        with closing(OnRay(partial(keys, "nobody"), one, cpus=0)) as broken:
+            with pytest.raises(InvalidSetting, match=r"^scale\.worker is 'nobody'") as raised:
+                list(broken.over(names))
+            assert raised.value.key == "scale.worker"
+        with pytest.raises(KeyError):
+            list(with_none.over(["NOT_THERE"]))
 
 
 def hostile(file: Path) -> Path:

@@ -166,23 +166,28 @@ class OnRay(Generic[B, R]):
                 f"Ray at {where} cannot be reached: {error}",
                 hint="Ray and Python must have the same versions there as here.",
             ) from error
+        if self._cpus:  # one without a CPU would wait for ever
+            there = ray.cluster_resources()  # type: ignore[no-untyped-call]
+            workers = max(1, min(workers, int(there.get("CPU", 1)) // self._cpus))
         actor = ray.remote(num_cpus=self._cpus, max_restarts=-1, max_task_retries=-1)(_Worker)
-        variables = {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
-        if not self._needs_key:
-            variables |= dict.fromkeys(_KEYS, "")
-            variables |= dict.fromkeys((name for name in os.environ if name.startswith(_KEYS[0])), "")
+        keys = {*_KEYS, *(name for name in os.environ if name.startswith(_KEYS[0]))}
+        variables = {} if self._needs_key else dict.fromkeys(keys, "")
+        variables |= {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         made = actor.options(runtime_env={"env_vars": variables})
         self._actors = [made.remote(self._make_worker) for _ in range(workers)]
         OnRay._open += 1
 
 
 class _Worker(Generic[B, R]):
-    """Made within its actor, with what it needs."""
+    """In an actor; made with its first batch, so that what hinders it is raised as by any other."""
 
     def __init__(self, make_worker: MakeWorker[B, R]) -> None:
-        self._work = make_worker()
+        self._make_worker = make_worker
+        self._work: Callable[[B], R] | None = None
 
     def do(self, batch: B) -> R:
+        if self._work is None:
+            self._work = self._make_worker()
         return self._work(batch)
 
 
@@ -191,7 +196,7 @@ def _got(ray: Any, result: Any) -> Any:
     try:
         return ray.get(result)
     except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
+        raise error.cause from error
 
 
 def _look_for(address: str) -> None:
