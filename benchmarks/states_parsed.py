@@ -2,10 +2,10 @@
 
     python -m benchmarks.states_parsed DATA [--part dev] [--only multiwoz21_dst] [--limit 300] [--turns]
 
-DATA has the folders multiwoz21_dst, sgd and star. A table has the slots as columns, and a row for the last
-state of each dialogue of the part, so it holds what is asked for. In a dialogue of several domains each has a
-talk of its own, with the turns that are about it, as a session is about one table. Measured are slots that a
-table can hold:
+DATA has the folders multiwoz21_dst, sgd and star. A table has the slots as columns, and a row for each state
+of the part's dialogues, so it holds what is asked for. In a dialogue of several domains each has a talk of
+its own, with the turns that are about it, as a session is about one table. Measured are slots that a table
+can hold:
 
 - MultiWOZ: hotel, restaurant, attraction and train, without names and bookings; `dontcare` is no wish.
 - SGD: slots of intents that search, without dates, times and names, which are said in other forms than a
@@ -115,8 +115,10 @@ def _pairs(turns: Sequence[Any]) -> Iterator[tuple[Any, str]]:
 def _with_tables(found: dict[str, list[Talk]]) -> Read:
     rows: dict[str, list[Entity]] = defaultdict(list)
     for talk in (talk for talks in found.values() for talk in talks):
-        last = {column: each.values[0] for column, each in (talk.states[-1] or {}).items()}
-        rows[talk.table].append(Entity(f"Row{len(rows[talk.table])}", last))
+        for state, before in zip(talk.states, [None, *talk.states], strict=False):
+            if state and state != before:
+                values = {column: each.values[0] for column, each in state.items()}
+                rows[talk.table].append(Entity(f"Row{len(rows[talk.table])}", values))
     return found, {name: KnowledgeTable(name, enumerate(each)) for name, each in rows.items()}
 
 

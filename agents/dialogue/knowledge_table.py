@@ -33,6 +33,7 @@ class Named:
     value: str
     entities: Sequence[int]  # versions of those that have it
     span: tuple[int, int] = (0, 0)  # where it stands in the text
+    columns: tuple[str, ...] = ()  # all that have it; `column` is the one with it in most rows
 
 
 class KnowledgeTable:
@@ -74,7 +75,7 @@ class KnowledgeTable:
                         self._written[said[at : at + length]],
                         (spans[at][0], spans[at + length - 1][1]),
                     )
-                    found.append(Named(column, value, columns[column], span))
+                    found.append(Named(column, value, columns[column], span, tuple(columns)))
                     at += length
                     break
             else:
