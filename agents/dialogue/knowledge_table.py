@@ -124,6 +124,11 @@ class KnowledgeTable:
         """How a column of truths writes that something is so, or is not."""
         return self.columns[column].truth(is_true, self._cells[column])
 
+    def values(self, column: str) -> list[str]:
+        """The different values of a column, those of most entities first."""
+        held = self._cells.get(column, {})
+        return sorted(held, key=lambda value: -len(held[value]))
+
     def value_of(self, entity: int, column: str) -> str:
         """Of one entity; empty where it has none."""
         return next((value for value, held in self._cells.get(column, {}).items() if entity in held), "")

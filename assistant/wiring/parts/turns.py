@@ -16,6 +16,7 @@ from assistant.wiring.parts.trained import COLLECTIONS, DIALOGUE, ENTITIES, JUDG
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tabulated, Tokens
+    from agents.dialogue.chat_wish_parser import ChatWishParser
     from agents.dialogue.reply_writer import ReplyWriter
     from agents.languages.standing import Secrets
     from assistant.background.priority import AnswersFirst
@@ -131,8 +132,16 @@ class Turns:
             writing=lambda: None if self._quotes else self._responder_with(self._models.chat_model, prompt),
             told=self._models.memory_answers.answers,
             reads=lambda: self._models.wish_parser,
+            asks=self._chat_wish_parser,
             history_turns=self.given.settings.answer.history_turns,
         )
+
+    def _chat_wish_parser(self) -> ChatWishParser | None:
+        if self._quotes or self.given.settings.memory.agents == "reader":
+            return None
+        from agents.dialogue.chat_wish_parser import ChatWishParser
+
+        return ChatWishParser(self._models.chat_model)
 
     @cached_property
     def _entity_responder(self) -> Responder:
