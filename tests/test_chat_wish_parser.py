@@ -118,6 +118,21 @@ def test_a_late_reply_is_given_up() -> None:
     assert read("belgian food", hangs(), seconds=0.3)[0] is None
 
 
+def test_a_model_that_fails_twice_is_not_asked_again() -> None:
+    async def asked(server: ScriptedServer) -> list[Meant | None]:
+        chat = OpenAIChat(base_url=server.base_url, model="scripted", api_key="k")
+        parser = ChatWishParser(chat, seconds=60)
+        found = [await parser.meant("belgian food", TABLE, Meant(), ()) for _ in range(5)]
+        await chat.aclose()
+        return found
+
+    right, wrong = replying(wish("belgian", "food", "is", "Belgium")), replying(first=())
+    with ScriptedServer([wrong, right, wrong, wrong, right]) as server:
+        taken = asyncio.run(asked(server))
+        assert [meant is not None for meant in taken] == [False, True, False, False, False]
+        assert len(server.requests) == 4
+
+
 def test_what_the_trained_parser_is_sure_of_is_not_read_otherwise() -> None:
     sure = Meant((Change("price", "most", "20"),), unsure=("belgian",))
     told = (wish("20", "price", "at least", "20"), wish("belgian", "food", "is", "Belgium"))

@@ -26,6 +26,7 @@ from stores.base.wishes import Operator, Wish, is_same, number_of, words
 
 _SECONDS = 6.0  # that a reply is waited for
 _MOST_COLUMNS, _MOST_VALUES, _CHARACTERS = 30, 40, 40  # of a table and a value, that are shown
+_MOST_FAILED = 2  # times in a row that it was late, unreadable or misread what is known; not asked then
 _MOST_WISHES = 8  # of a reply
 _NOTHING = "Thanks, that was quick!"  # a message without a wish
 _OPERATORS: dict[str, Operator] = {"is": "is", "not": "not", "at most": "most", "at least": "least"}
@@ -45,7 +46,8 @@ class ChatWishParser:
 
     def __init__(self, chat: ChatModel, *, seconds: float = _SECONDS) -> None:
         """seconds: from which on a reply is late."""
-        self._chat, self._seconds = chat, seconds
+        self.chat, self._seconds = chat, seconds
+        self._failed = 0  # times in a row
 
     async def meant(
         self, message: str, table: KnowledgeTable, read: Meant, wishes: Sequence[Wish]
@@ -57,22 +59,24 @@ class ChatWishParser:
         """
         columns = list(table.columns)[:_MOST_COLUMNS]
         known = _known(table, columns)
-        if known is None:
+        if known is None or self._failed >= _MOST_FAILED:
             return None
         asked = prompt.messages(
             [_shown(table, column) for column in columns],
             one_line(", ".join(wish.told for wish in wishes)),
             [f"{known.column} {known.value}, please", _NOTHING, message],
         )
+        self._failed += 1
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._chat.structured(asked, prompt.schema(columns))
+                reply = await self.chat.structured(asked, prompt.schema(columns))
         except (TimeoutError, ModelError):
             return None
         first, second, third = (cast("list[Mapping[str, str]]", reply[name]) for name in prompt.THREE)
         stated = _added(first, f"{known.column} {known.value}, please", table, Meant(), ())
         if stated is None or stated.changes != (known,) or second:
             return None
+        self._failed = 0
         return _added(third, message, table, read, wishes)
 
 

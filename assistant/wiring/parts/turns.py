@@ -37,6 +37,7 @@ class Turns:
 
     def __init__(self, given: Given, stores: Stores, search: Search, models: Models) -> None:
         self.given, self._stores, self._search, self._models = given, stores, search, models
+        self._asked_for_wishes: ChatWishParser | None = None
 
     @cached_property
     def pipeline(self) -> TurnPipeline:
@@ -141,7 +142,10 @@ class Turns:
             return None
         from agents.dialogue.chat_wish_parser import ChatWishParser
 
-        return ChatWishParser(self._models.chat_model)
+        chat = self._models.chat_model
+        if self._asked_for_wishes is None or self._asked_for_wishes.chat is not chat:
+            self._asked_for_wishes = ChatWishParser(chat)
+        return self._asked_for_wishes
 
     @cached_property
     def _entity_responder(self) -> Responder:
