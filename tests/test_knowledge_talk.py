@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from agent_fakes import FixedEncoder, passage
+from agent_fakes import FakeChat, FixedEncoder, passage
 from cli_helpers import Vouch
 from hypothesis import given
 from hypothesis import strategies as st
-from plain_fixtures import talk
+from plain_fixtures import counting, talk
 from screen_fixtures import assistant_in
 from scripted_server import ScriptedServer, says
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Candidate
+from agents.dialogue.chat_wish_parser import ChatWishParser
 from agents.dialogue.entity_ranker import met, ranked
 from agents.dialogue.entity_replies import EntityReplies, asked_columns
 from agents.dialogue.knowledge_table import NAME, KnowledgeTable
+from agents.dialogue.wish_parser import WishParser
 from agents.languages.message_sorting import MessageSorter
+from agents.models.dialogue_arrays import Floats
+from agents.models.wish_network import LABELS
+from agents.models.wish_network import Candidate as Judged
 from assistant.library.ingest import _new
 from assistant.library.knowledge_file import prepared
 from assistant.settings.config import MemorySettings
@@ -275,6 +282,47 @@ def test_a_knowledge_base_that_is_gone_or_another_users_answers_nothing(tmp_path
         assert "Pho Lan" not in told
         (turn,) = assistant.stores.journal.turns(assistant.stores.journal.user_id("ann"), session)
         assert (turn.message, turn.state) == ("cheap in the west", "failed")
+
+
+class _Unsure:
+    """Judges nothing: no message means anything."""
+
+    def chances(self, tokens: Sequence[str], found: Sequence[Judged]) -> list[dict[str, float]]:
+        return [{label: float(n == 0) for n, label in enumerate(LABELS[one.kind])} for one in found]
+
+    def likeness(self, some: Sequence[str], others: Sequence[str]) -> Floats:
+        return np.zeros((len(some), len(others)), np.float32)
+
+
+class _Reading(FakeChat):
+    """Reads british food in "pies", and nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(counting)
+        self.asked = 0
+
+    async def structured(self, messages: object, schema: object) -> dict[str, object]:
+        self.asked += 1
+        known = {"said": "food british", "column": "food", "what": "is", "value": "british"}
+        return {"first": [known], "second": [], "third": [known | {"said": "pies"}]}
+
+
+def test_what_a_chat_model_reads_stays_with_its_turn(tmp_path: Path) -> None:
+    chat = _Reading()
+    with assistant_in(tmp_path) as assistant:
+        keep(assistant)
+        over = assistant.turns.knowledge_talk
+        over.reads, over.asks = (lambda: WishParser(_Unsure())), (lambda: ChatWishParser(chat))
+        told, session = talk(assistant, "/kb places", "i like pies", "hello there")
+        assert told.count("2 of 5 meet food: british") == 1
+        assert chat.asked == 2  # of the second nothing was read that stands in it
+    with assistant_in(tmp_path) as assistant:
+        assistant.turns.knowledge_talk.reads = lambda: WishParser(_Unsure())
+        assert "Wanted: food: british (2 of 5)." in talk(assistant, "/kb", session=session)[0]
+        user = assistant.stores.journal.user_id("ann")
+        first, second = assistant.stores.journal.turns(user, session)
+        assert first.details["knowledge_base"]["read"]["changes"] == [["food", "is", "british"]]
+        assert "read" not in second.details["knowledge_base"]
 
 
 @pytest.mark.parametrize("shared", [True, False])

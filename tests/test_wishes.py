@@ -13,7 +13,7 @@ from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.session_state import state_of
 from agents.dialogue.wish_candidates import possible
 from agents.dialogue.wish_parser import Change, Meant, WishParser, wishes_after
-from agents.models.dialogue_arrays import VECTOR
+from agents.models.dialogue_arrays import VECTOR, Floats
 from agents.models.wish_network import KINDS, LABELS, MARKS, NAMES, NEAR, Candidate, Kind, forward
 from stores.base.entities import Entity
 from stores.base.wishes import Wish, is_same, number_of
@@ -103,6 +103,10 @@ class Scripted:
             made.append({label: float(label == wanted) for label in LABELS[kind]})
         return made
 
+    def likeness(self, some: Sequence[str], others: Sequence[str]) -> Floats:
+        """By equal first letters: "from" is like "first"."""
+        return np.array([[float(one[0] == other[0]) for other in others] for one in some], np.float32)
+
 
 def test_what_is_judged_becomes_wishes() -> None:
     def wishes(message: str, **labels: str) -> list[str]:
@@ -113,6 +117,39 @@ def test_what_is_judged_becomes_wishes() -> None:
     assert wishes("under 700", rent="most") == ["rent: at most 700"]
     assert wishes("without a lift", lift="not") == ["lift: no"]
     assert wishes("a lift", lift="is") == ["lift: yes"]
+
+
+@pytest.mark.parametrize(
+    ("message", "columns"),
+    [
+        ("to york", ["target city"]),
+        ("from york", ["first city"]),
+        ("from york to leeds", ["first city", "target city"]),
+        ("from york from leeds", ["first city", "target city"]),  # of two columns
+        ("york", ["first city"]),  # nothing before it: where it stands more often
+        ("to bath", ["first city"]),  # no other column has it
+    ],
+)
+def test_a_value_of_several_columns_is_of_the_one_like_the_word_before_it(
+    message: str, columns: list[str]
+) -> None:
+    rows = [("York", "Leeds"), ("York", "York"), ("Leeds", "York"), ("York", "Leeds"), ("Bath", "Leeds")]
+    cities = [Entity(f"T{n}", {"first city": a, "target city": b}) for n, (a, b) in enumerate(rows)]
+    _, found = possible(message, KnowledgeTable("trains", enumerate(cities)), Scripted().likeness)
+    assert [one.column for one in found if one.given.kind == "value"] == columns
+
+
+def test_a_column_gives_up_no_wish_unless_that_is_sure() -> None:
+    class Hesitating(Scripted):
+        def chances(self, tokens: Sequence[str], found: Sequence[Candidate]) -> list[dict[str, float]]:
+            sure = super().chances(tokens, found)
+            return [
+                each | {"any": 0.9 * each["any"], "none": 0.1} if "any" in each else each for each in sure
+            ]
+
+    for judge, kept in ((Scripted(rent="any"), []), (Hesitating(rent="any"), ["rent: at most 700"])):
+        first, later = Meant((Change("rent", "most", "700"),)), WishParser(judge).meant("hm", TABLE)
+        assert [wish.told for wish in wishes_after(TABLE, [first, later], [[], []])] == kept
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -70,6 +70,7 @@ class DialogueState:
     best: tuple[str, str] | None = None  # the column, and highest or lowest, by which the focus was chosen
     act: str = ""  # what the message does: find, count, ask or other
     unsure: tuple[str, ...] = ()  # words of the message that were not understood
+    read: Mapping[str, Any] | None = None  # what a chat model read in the message, to be kept with its turn
     alone: str = ""  # where it counts: what it wants without what was wanted before, and how many meet that
 
     @property

@@ -33,6 +33,7 @@ class Named:
     value: str
     entities: Sequence[int]  # versions of those that have it
     span: tuple[int, int] = (0, 0)  # where it stands in the text
+    columns: tuple[str, ...] = ()  # all that have it; `column` is the one with it in most rows
 
 
 class KnowledgeTable:
@@ -74,7 +75,7 @@ class KnowledgeTable:
                         self._written[said[at : at + length]],
                         (spans[at][0], spans[at + length - 1][1]),
                     )
-                    found.append(Named(column, value, columns[column], span))
+                    found.append(Named(column, value, columns[column], span, tuple(columns)))
                     at += length
                     break
             else:
@@ -122,6 +123,11 @@ class KnowledgeTable:
     def truth(self, column: str, is_true: bool) -> str:
         """How a column of truths writes that something is so, or is not."""
         return self.columns[column].truth(is_true, self._cells[column])
+
+    def values(self, column: str) -> list[str]:
+        """The different values of a column, those of most entities first."""
+        held = self._cells.get(column, {})
+        return sorted(held, key=lambda value: -len(held[value]))
 
     def value_of(self, entity: int, column: str) -> str:
         """Of one entity; empty where it has none."""

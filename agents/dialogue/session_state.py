@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.base.chat_interfaces import DialogueState
+from agents.dialogue.chat_wish_parser import noted
 from agents.dialogue.knowledge_table import NAME, KnowledgeTable
 from agents.dialogue.wish_parser import Meant, WishParser, wishes_after
 from stores.base.wishes import Wish
@@ -16,9 +17,15 @@ UNCLEAR = "unclear"  # what a message does that wants something, none of which w
 
 
 def state_of(
-    table: KnowledgeTable, parser: WishParser | None, messages: Sequence[str], shown: Sequence[str]
+    table: KnowledgeTable,
+    parser: WishParser | None,
+    messages: Sequence[str],
+    shown: Sequence[str],
+    by_model: Sequence[Meant | None] = (),
 ) -> DialogueState:
     """messages: of the user, oldest first. shown: the answers before the last message.
+
+    by_model: of the messages, what a chat model read in them, if it did; in place of the parser's reading.
 
     Talked about are the entities that the last message names, the best ones that it asks for, else those of
     the last answer that names any, unless the message wants something else. parser: None where nothing is
@@ -26,7 +33,8 @@ def state_of(
     """
     if parser is None or not messages:
         return table.state(messages, shown)
-    meant = [parser.meant(message, table) for message in messages]
+    read = [*by_model, *[None] * (len(messages) - len(by_model))]
+    meant = [own or parser.meant(message, table) for own, message in zip(read, messages, strict=True)]
     talked = [table.focus(message, shown[:at])[:1] for at, message in enumerate(messages)]
     wishes = wishes_after(table, meant, talked)
     last, meeting = meant[-1], table.meeting(wishes)
@@ -50,6 +58,7 @@ def state_of(
         best=last.best,
         act=UNCLEAR if _is_unclear(last) and not names else last.act,
         unsure=last.unsure,
+        read=noted(last) if read[-1] else None,
         alone=_alone(table, last, wishes),
     )
 

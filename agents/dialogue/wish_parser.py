@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.wish_candidates import Possible, possible
+from agents.models.dialogue_arrays import Floats
 from agents.models.wish_network import Candidate
 from stores.base.wishes import Operator, Wish, is_same, words
 
@@ -20,6 +21,7 @@ End = Literal["highest", "lowest"]
 _SURE_FROM = 0.6  # chance of the likeliest label of what the message names; chosen on dev
 _NUMBER_FROM = 0.3  # chance from which a number of the message is taken for one of a column; chosen on dev
 _WORD_FROM = 0.5  # the same of a number that is written as a word: "which one"
+_COLUMN_FROM = 0.95  # the same of what a column is judged as, by which wishes are given up; chosen on dev
 _NUMBER_PERHAPS = 0.04  # from here on it is said that a number was not understood
 _OF_NAMES = ("ask", "any")
 _REMEMBERED = 500  # messages over a table; each message of a session is read again with every turn
@@ -51,6 +53,9 @@ class Judge(Protocol):
     def chances(self, tokens: Sequence[str], found: Sequence[Candidate]) -> list[dict[str, float]]:
         """Of each candidate its labels with their probabilities."""
 
+    def likeness(self, some: Sequence[str], others: Sequence[str]) -> Floats:
+        """(N, M): the cosines of texts and other texts."""
+
 
 class WishParser:
     """Reads messages over tables."""
@@ -69,7 +74,7 @@ class WishParser:
         return known[message]
 
     def _read(self, message: str, table: KnowledgeTable) -> Meant:
-        tokens, found = possible(message, table)
+        tokens, found = possible(message, table, self._judge.likeness)
         chances = self._judge.chances(tokens, [one.given for one in found])
         judged = [
             (one, max(each, key=each.__getitem__), each) for one, each in zip(found, chances, strict=True)
@@ -119,8 +124,8 @@ def _numbers(judged: _Judged) -> Iterable[Change]:
 
 
 def _of_columns(judged: _Judged, table: KnowledgeTable) -> Iterable[Change]:
-    for one, label, _ in judged:
-        if one.given.at or not one.column:
+    for one, label, chances in judged:
+        if one.given.at or not one.column or chances[label] < _COLUMN_FROM:
             continue
         if label in ("is", "not"):
             yield Change(one.column, "is", table.truth(one.column, label == "is"))

@@ -120,6 +120,12 @@ class WishNetwork:
             for one, row in zip(found, shares, strict=True)
         ]
 
+    def likeness(self, some: Sequence[str], others: Sequence[str]) -> Floats:
+        """(N, M): the cosines of texts and other texts."""
+        self._strings.add([*some, *others])
+        rows = [np.array([self._strings[text] for text in texts], np.float32) for texts in (some, others)]
+        return np.asarray(rows[0] @ rows[1].T, np.float32)
+
 
 def forward(weights: Mapping[str, Floats], given: Arrays) -> Floats:
     """(B, labels): the scores of each candidate's labels, those that its kind has not far below."""

@@ -16,9 +16,10 @@ from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.citations import without_citations
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
+from agents.dialogue.chat_wish_parser import ChatWishParser, in_doubt, kept
 from agents.dialogue.knowledge_table import NAME
 from agents.dialogue.session_state import state_of
-from agents.dialogue.wish_parser import WishParser
+from agents.dialogue.wish_parser import Meant, WishParser
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
@@ -48,12 +49,14 @@ class KnowledgeTalk:
         writing: Callable[[], Responder | None],
         told: Callable[[str, str, Sequence[Source]], list[MemoryAnswer]],
         reads: Callable[[], WishParser | None],
+        asks: Callable[[], ChatWishParser | None] = lambda: None,
         history_turns: int,
     ) -> None:
         """quoting: replies in the words of entities. writing: the chat model, where one is set.
 
         told: which of a user's statements answers a question, given the message before it.
-        reads: what says what a message wants. history_turns: how many earlier turns the chat model sees.
+        reads: what says what a message wants. asks: the chat model, where it reads what is in doubt.
+        history_turns: how many earlier turns the chat model sees.
         """
         self._bases = bases
         self.search = search
@@ -61,7 +64,7 @@ class KnowledgeTalk:
         self._quoting = quoting
         self._writing = writing
         self.told = told
-        self._reads = reads
+        self.reads, self.asks = reads, asks
         self.history_turns = history_turns
 
     @property
@@ -91,11 +94,18 @@ class KnowledgeTalk:
         """turns: of the session, before this one, oldest first."""
         return _OverKnowledge(self, base, searching, user_id, accepted, message, turns)
 
-    def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
-        """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
+    def state_of(
+        self, base: KnownBase, turns: Sequence[Turn], message: str = "", read: Meant | None = None
+    ) -> DialogueState:
+        """What a session has come to. turns: its own, oldest first.
+
+        message: that is not answered yet. read: what a chat model reads in it, if it was asked.
+        """
         messages = [*(turn.message for turn in turns), *([message] if message else [])]
         table, shown = self.search.table(base), [turn.answer for turn in turns]
-        return state_of(table, self._reads(), messages, shown)
+        notes = (turn.details.get("knowledge_base", {}).get("read") for turn in turns)
+        by_model = [*(kept(note, table) for note in notes), *([read] if message else [])]
+        return state_of(table, self.reads(), messages, shown, by_model)
 
     def shown(self, base: KnownBase, turns: Sequence[Turn]) -> list[str]:
         """The names of the entities that the answers of these turns tell of, in their order."""
@@ -114,6 +124,7 @@ class _OverKnowledge:
     _accepted: Accepted
     _message: str
     _turns: Sequence[Turn]
+    _read: Meant | None = None  # what the chat model read in the message
     _statement: Candidate | None = None  # the user's own, by which an entity was chosen
 
     def __post_init__(self) -> None:
@@ -123,10 +134,25 @@ class _OverKnowledge:
     def state(self) -> DialogueState:
         return self._state
 
+    def is_unclear(self) -> bool:
+        """Where a chat model is set, whether the trained parser is in doubt."""
+        reads, self._asked = self._talk.reads(), self._talk.asks()
+        if reads is None or self._asked is None:
+            return False
+        self._table = self._talk.search.table(self._base)
+        self._meant = reads.meant(self._message, self._table)
+        self._wishes = self._talk.state_of(self._base, self._turns).wishes
+        return in_doubt(self._meant, self._message, self._table)
+
+    async def ask(self) -> None:
+        """Has the chat model read the message; where it adds nothing, the trained reading stands."""
+        if self._asked is not None:
+            self._read = await self._asked.meant(self._message, self._table, self._meant, self._wishes)
+
     def retrieve(self) -> Retrieved:
         """The entities for the message, best first."""
         search = self._talk.search
-        self._state = self._talk.state_of(self._base, self._turns, self._message)
+        self._state = self._talk.state_of(self._base, self._turns, self._message, self._read)
         if not search.table(self._base).named_in(self._message):
             self._take_what_is_meant()
         self._found = search.find(self._base, self._searching, self._message, self._state)

@@ -41,13 +41,19 @@ _LOOKED_BACK = 200  # turns of a private session, the newest, that are looked th
 
 
 class Finding(Protocol):
-    """What one message is answered from. Each step runs on the model thread, in this order."""
+    """What one message is answered from. Each step but `ask` runs on the model thread, in this order."""
 
     query: AugmentedQuery
 
     @property
     def state(self) -> DialogueState | None:
         """Of a conversation over a knowledge base."""
+
+    def is_unclear(self) -> bool:
+        """Whether a chat model is to be asked what the message wants."""
+
+    async def ask(self) -> None:
+        """Asks it, on the event loop."""
 
     def retrieve(self) -> Retrieved:
         """What is found."""
@@ -148,6 +154,11 @@ class _FromMemory:
         self._earlier = [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
         self._outlines = self._only is not None and talk.asks_for_outline(self._message)
         self.query = talk.augmenter.augment(self._message, self._earlier)
+
+    def is_unclear(self) -> bool:
+        return False
+
+    async def ask(self) -> None: ...
 
     def retrieve(self) -> Retrieved:
         """What all queries find, as the last of them. Each is asked for when the one before was searched."""

@@ -213,6 +213,9 @@ class TurnPipeline:
             query = finding.query
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
+            if await self._on_thread(finding.is_unclear):
+                await finding.ask()
+                turn.note("ask")
             retrieved = await self._on_thread(finding.retrieve)
             turn.note("retrieve", retrieved=retrieved)
             if finding.query.standalone:

@@ -133,6 +133,7 @@ class TurnInProgress:
             "wanted": state.told,
         }
         told |= {"constraints": dict(state.constraints), "is_generated": self.citations.is_generated}
+        told |= {"read": dict(state.read)} if state.read else {}
         return {"knowledge_base": told}
 
     def _quoted_instead(self) -> dict[str, dict[str, str]]:

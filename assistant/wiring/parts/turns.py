@@ -16,6 +16,7 @@ from assistant.wiring.parts.trained import COLLECTIONS, DIALOGUE, ENTITIES, JUDG
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tabulated, Tokens
+    from agents.dialogue.chat_wish_parser import ChatWishParser
     from agents.dialogue.reply_writer import ReplyWriter
     from agents.languages.standing import Secrets
     from assistant.background.priority import AnswersFirst
@@ -36,6 +37,7 @@ class Turns:
 
     def __init__(self, given: Given, stores: Stores, search: Search, models: Models) -> None:
         self.given, self._stores, self._search, self._models = given, stores, search, models
+        self._asked_for_wishes: ChatWishParser | None = None
 
     @cached_property
     def pipeline(self) -> TurnPipeline:
@@ -131,8 +133,19 @@ class Turns:
             writing=lambda: None if self._quotes else self._responder_with(self._models.chat_model, prompt),
             told=self._models.memory_answers.answers,
             reads=lambda: self._models.wish_parser,
+            asks=self._chat_wish_parser,
             history_turns=self.given.settings.answer.history_turns,
         )
+
+    def _chat_wish_parser(self) -> ChatWishParser | None:
+        if self._quotes or self.given.settings.memory.agents == "reader":
+            return None
+        from agents.dialogue.chat_wish_parser import ChatWishParser
+
+        chat = self._models.chat_model
+        if self._asked_for_wishes is None or self._asked_for_wishes.chat is not chat:
+            self._asked_for_wishes = ChatWishParser(chat)
+        return self._asked_for_wishes
 
     @cached_property
     def _entity_responder(self) -> Responder:
