@@ -19,7 +19,7 @@ MOST_FILES = 15  # of a folder
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
     "stores": 19835,  # 670 more: keys of programs; other memories; options; a search that reads less
-    "agents": 18326,  # 1,750 more: lists and days; wishes of a table, by a chat model too; tables counted over
+    "agents": 18326,  # 1,750 more: lists and days; wishes of a table, by chat models too; counted tables
     "assistant": 48260,  # 2,120 more: doors of programs; the palette; Ray for files too; manuals by layout
     "vouch": 866,  # 160 more: several users of one process, conversations
     "assistant/terminal": 15960,  # 520 more: a menu above the prompt; images, personas; the palette
