@@ -6,7 +6,7 @@ import os
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
@@ -268,7 +268,7 @@ class Vouch:
         """Reads a file or a folder into the user's memory. into: the collection that it comes into."""
         from assistant.library import documents
         from assistant.library import ingest as library
-        from assistant.library.reading_process import ReadingProcess
+        from assistant.library.reading import read_files
         from assistant.library.shelf import folders
         from stores.base.passages import own_space
 
@@ -276,11 +276,11 @@ class Vouch:
         found = documents.find_documents([place])
         known = self._assistant.stores.library.all(self._user_id)
         became = [Ingested(each.source, "unread", 0, each.message) for each in found.unreadable]
-        with ReadingProcess() as reading:
+        with closing(read_files(found.files, self._assistant.given.settings.scale)) as to_read:
             steps = self._assistant.turns.ingest.run(
                 self._user_id,
                 own_space(self._user_id),
-                (document for file in found.files for document in reading.read(file)),
+                to_read,
                 summary=f"ingested {place}",
                 into=into if into is not None else folders([place], known, shared=False),
             )

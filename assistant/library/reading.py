@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,7 @@ from assistant.settings.config import ScaleSettings
 _AHEAD = 16  # files that each worker has at a time: they are read while passages are encoded
 
 
-def read_files(files: Iterable[Path], scale: ScaleSettings) -> Iterator[Readable]:
+def read_files(files: Iterable[Path], scale: ScaleSettings) -> Generator[Readable]:
     """The documents of files and what these were like, in their order; what cannot be read stops no other.
 
     Each file is read by a `ReadingProcess`, where a worker is. What holds records is read here: it may be of
