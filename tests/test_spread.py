@@ -32,7 +32,7 @@ WORKERS = ScaleSettings(engine="ray", workers=2)
 MANY = 1100  # passages: more than one step
 
 
-def doubling(seen: Path | None) -> Callable[[Sequence[int]], list[int]]:
+def doubling(seen: Path | None, _large: bytes = b"") -> Callable[[Sequence[int]], list[int]]:
     def doubled(batch: Sequence[int]) -> list[int]:
         if seen is not None:
             (seen / f"{os.getpid()}").touch()
@@ -71,7 +71,7 @@ def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 @pytest.mark.usefixtures("leaves_nothing")
 def test_batches_come_back_in_order_though_a_worker_is_killed(tmp_path: Path) -> None:
     (seen := tmp_path / "seen").mkdir()
-    workers = OnRay(partial(doubling, seen), WORKERS)
+    workers = OnRay(partial(doubling, seen, bytes(1_000_000)), WORKERS)
     batches = [[number, number + 1] for number in range(60)]
 
     def drawn() -> Iterator[list[int]]:

@@ -104,6 +104,7 @@ class OnRay(Generic[B, R]):
         self._make_worker, self._scale = make_worker, scale
         self._cpus, self._ahead, self._needs_key = cpus, ahead, needs_key
         self._actors: list[Any] = []
+        self._sent: list[Any] = []
 
     def over(self, batches: Iterable[B]) -> Iterator[R]:
         """See `Spread`. Raises `BackendMissing` without Ray, `TryAgain` where it cannot be reached, and what
@@ -135,7 +136,7 @@ class OnRay(Generic[B, R]):
 
             for actor in self._actors:
                 ray.kill(actor)
-            self._actors = []
+            self._actors = self._sent = []
             OnRay._open -= 1
             if not OnRay._open:
                 ray.shutdown()
@@ -174,20 +175,24 @@ class OnRay(Generic[B, R]):
         variables = {} if self._needs_key else dict.fromkeys(keys, "")
         variables |= {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         made = actor.options(runtime_env={"env_vars": variables})
-        self._actors = [made.remote(self._make_worker) for _ in range(workers)]
+        self._sent = [ray.put(self._make_worker)]  # once for all, and kept for those that are made anew
+        self._actors = [made.remote(self._sent) for _ in range(workers)]
         OnRay._open += 1
 
 
 class _Worker(Generic[B, R]):
     """In an actor; made with its first batch, so that what hinders it is raised as by any other."""
 
-    def __init__(self, make_worker: MakeWorker[B, R]) -> None:
+    def __init__(self, make_worker: list[Any]) -> None:
+        """make_worker: where it lies in Ray's store, of any size."""
         self._make_worker = make_worker
         self._work: Callable[[B], R] | None = None
 
     def do(self, batch: B) -> R:
         if self._work is None:
-            self._work = self._make_worker()
+            import ray
+
+            self._work = ray.get(self._make_worker[0])()
         return self._work(batch)
 
 
