@@ -21,7 +21,7 @@ End = Literal["highest", "lowest"]
 _SURE_FROM = 0.6  # chance of the likeliest label of what the message names; chosen on dev
 _NUMBER_FROM = 0.3  # chance from which a number of the message is taken for one of a column; chosen on dev
 _WORD_FROM = 0.5  # the same of a number that is written as a word: "which one"
-_COLUMN_FROM = 0.95  # the same of what a column is judged as, by which wishes are given up; chosen on dev
+_ANY_FROM = 0.95  # the same of a column that no longer matters, whose wish is given up; chosen on dev
 _NUMBER_PERHAPS = 0.04  # from here on it is said that a number was not understood
 _OF_NAMES = ("ask", "any")
 _REMEMBERED = 500  # messages over a table; each message of a session is read again with every turn
@@ -125,7 +125,7 @@ def _numbers(judged: _Judged) -> Iterable[Change]:
 
 def _of_columns(judged: _Judged, table: KnowledgeTable) -> Iterable[Change]:
     for one, label, chances in judged:
-        if one.given.at or not one.column or chances[label] < _COLUMN_FROM:
+        if one.given.at or not one.column or (label == "any" and chances["any"] < _ANY_FROM):
             continue
         if label in ("is", "not"):
             yield Change(one.column, "is", table.truth(one.column, label == "is"))
