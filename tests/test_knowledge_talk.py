@@ -354,7 +354,7 @@ def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
 
 def test_a_command_asks_of_a_knowledge_base_and_a_chat_goes_on_over_it(vouch: Vouch) -> None:
     told = vouch.run("ask", "--kb", "places", "--json", "where is kiku?").object
-    assert told["answer"].startswith("Kiku: ")
+    assert told["answer"].startswith("Kiku")
     assert told["sources"][0]["title"] == "Kiku"
     assert "Pho Lan" in vouch.run("ask", "--last", "vietnamese food").out
     piped = vouch.run("ask", "--kb", "places", "where is kiku?", stdin="some text", code=2)
@@ -395,5 +395,5 @@ def test_a_chat_model_is_given_the_entities_examples_and_earlier_turns(vouch: Vo
 def test_where_the_chat_model_is_gone_the_entities_are_quoted(vouch: Vouch) -> None:
     vouch.use_server("http://127.0.0.1:9/v1")
     ran = vouch.run("ask", "--kb", "places", "where is kiku?", "--no-learn")
-    assert ran.out.startswith("Kiku: ")
+    assert ran.out.startswith("Kiku")
     assert "What was found is quoted instead" in ran.err

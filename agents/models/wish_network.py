@@ -21,6 +21,7 @@ from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import VECTOR, Arrays, Floats, Strings
 
 SHIPPED = Path(__file__).parent / "weights" / "wishes" / "wishes.safetensors"
+OF_DOCUMENTS = SHIPPED.with_name("of_documents.safetensors")  # which asks tables in documents
 TOTALS_SHIPPED = SHIPPED.with_name("totals.safetensors")
 TOTALS = ("none", "sum", "mean")  # what a message may ask over the rows of a table
 VALUE = "it"  # stands in such a message for a value of the table, and for the name of a column

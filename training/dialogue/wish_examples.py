@@ -28,6 +28,8 @@ _ROWS = (8, 30)
 _NAMES = (
     "Ash Bell Crane Dove Ember Finch Gale Heron Iris Jade Kite Lark Moss Nova Opal Pike Quill Reed".split()
 )
+_NO_WISH = ("none", "elsewhere")  # forms of numbers that are of no column
+_COUNTING = ("size", "amount", "duration")  # columns that the number of people or nights may be of
 _SHARED_DOMAINS = ("apartment", "plane", "trip")  # of STAR: too like the tables that are measured
 
 
@@ -199,8 +201,12 @@ class Maker:
             return
         column = draw.choice(columns)
         group = self._group(column)
-        label = draw.choices(["most", "least", "is", "not", "none"], [40, 34, 18, 2, 4], k=1)[0]
+        groups = {self._group(each) for each in self._columns}
+        none = "none" if groups.intersection(_COUNTING) else "elsewhere"  # of people and nights of a booking
+        label = draw.choices(["most", "least", "is", "not", none], [40, 34, 18, 2, 12], k=1)[0]
         number = self._cell(self._columns[column])
+        if label in _NO_WISH:
+            number = str(draw.randint(1, 12))
         if group == "time" and draw.random() < 0.4:
             number = str(int(number.partition(":")[0]))
         if number.isdigit() and 0 < int(number) <= 12 and draw.random() < 0.4:
@@ -212,12 +218,18 @@ class Maker:
         unit = draw.choice(self._forms.groups[group]["units"] or [name])
         if group in ("amount", "size") and draw.random() < 0.7:
             unit = name
-        if group == "time" and form in forms:
+        if group == "time" and form in forms and label not in _NO_WISH:
             form = draw.choice(of_group or forms)
-        if "{c}" not in form and form in forms and group != "price" and not (unit and "{u}" in form):
+        if (
+            label not in _NO_WISH
+            and "{c}" not in form
+            and form in forms
+            and group != "price"
+            and not (unit and "{u}" in form)
+        ):
             form += " {c}"  # what else would say which number it is?
         said.columns[column] = "none"
-        if label != "none":
+        if label not in _NO_WISH:
             said.numbers[number, column] = label
         self._add(said, form, {"n": number, "u": unit, "c": name})
 

@@ -258,20 +258,26 @@ class Models:
     @cached_property
     def wish_parser(self) -> WishParser | None:
         """Says what messages over a knowledge base want; None with an encoder that it was not trained by."""
+        from agents.models.wish_network import SHIPPED
+
+        return self._parser_by(SHIPPED)
+
+    def _parser_by(self, weights: Path) -> WishParser | None:
         from agents.dialogue.wish_parser import WishParser
         from agents.models.dialogue_arrays import VECTOR
         from agents.models.wish_network import WishNetwork
 
         encoder = self.packaged_encoder
-        return WishParser(WishNetwork(encoder)) if encoder.dimension == VECTOR else None
+        return WishParser(WishNetwork(encoder, weights)) if encoder.dimension == VECTOR else None
 
     @cached_property
     def tabulator(self) -> Tabulator | None:
         """Counts over the rows of tables in documents; None as `wish_parser`."""
         from agents.dialogue.tabulating import Tabulator
-        from agents.models.wish_network import TotalHead
+        from agents.models.wish_network import OF_DOCUMENTS, TotalHead
 
-        return Tabulator(self.wish_parser, TotalHead(self.packaged_encoder)) if self.wish_parser else None
+        parser = self._parser_by(OF_DOCUMENTS)
+        return Tabulator(parser, TotalHead(self.packaged_encoder)) if parser else None
 
     @cached_property
     def query_base(self) -> Path | None:
