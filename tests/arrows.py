@@ -27,7 +27,7 @@ stores.checks: stores.base stores.database stores.vectors stores.versions stores
 stores.conversation: stores.base stores.database stores.versions stores.words
 stores.search: stores.base stores.database stores.vectors stores.versions stores.words
 agents.answering: agents.base agents.languages agents.prompts agents.retrieval stores.base stores.words
-agents.dialogue: agents.base agents.languages agents.models agents.prompts stores.base
+agents.dialogue: agents.base agents.languages agents.models agents.prompts stores.base stores.words
 agents.memory: agents.base agents.languages agents.prompts stores.base
 agents.models.networks: agents.base agents.models stores.base
 assistant.library.chat_logs: stores.base stores.conversation

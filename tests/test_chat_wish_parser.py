@@ -9,7 +9,7 @@ import pytest
 from scripted_server import Behaviour, Request, ScriptedServer, cuts, hangs, says
 
 from agents.backends.openai.chat import OpenAIChat
-from agents.dialogue.chat_wish_parser import ChatWishParser, in_doubt, kept, noted
+from agents.dialogue.chat_wish_parser import ChatWishParser, _added, in_doubt, kept, noted
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.wish_parser import Change, Meant
 from stores.base.entities import Entity
@@ -112,6 +112,24 @@ UNKNOWN = json.dumps({"first": [KNOWN], "second": [], "third": [wish("belgian", 
 )
 def test_else_the_trained_reading_stands(behaviours: tuple[Behaviour, ...]) -> None:
     assert read("belgian food", *behaviours)[0] is None
+
+
+def test_what_stays_in_doubt_is_told_and_only_words_in_doubt_are_read() -> None:
+    doubtful = Meant(unsure=("belgian", "balcony"))
+    belgian = wish("belgian", "food", "is", "Belgium")
+    meant, _ = read("belgian, with a balcony", replying(belgian), meant=doubtful)
+    assert meant is not None
+    assert (meant.changes, meant.unsure) == ((Change("food", "is", "Belgium"),), ("balcony",))
+    for told in (wish("with", "food", "is", "Belgium"), wish("a", "food", "is", "Belgium")):
+        assert read("belgian, with a balcony", replying(told), meant=doubtful)[0] is None
+    assert read("???", replying(wish("", "food", "is", "Belgium")))[0] is None
+
+
+def test_a_long_value_is_taken_by_its_beginning() -> None:
+    story = "Once upon a time there was a mill that ground rye for everybody"
+    table = KnowledgeTable("tales", [(1, Entity("A", {"plot": story})), (2, Entity("B", {"plot": "A hen."}))])
+    told = [wish("rye", "plot", "is", story[:40])]
+    assert _added(told, "the one with rye", table, Meant(), ()) == Meant((Change("plot", "is", story),))
 
 
 def test_a_late_reply_is_given_up() -> None:

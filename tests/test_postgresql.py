@@ -357,6 +357,8 @@ def test_a_server_s_database_gets_a_new_schema_by_the_doctor_alone(
     assert "vouch doctor --migrate" in vouch.run("doctor", "--settings", str(settings), code=1).out
     told = vouch.run("doctor", "--migrate", "--settings", str(settings), code=1)  # of an encoder that is gone
     assert f"schema {HEAD}" in told.err
+    refused = vouch.run("doctor", "--migrate", "--no-repair", "--settings", str(settings), code=2)
+    assert "--no-repair changes nothing" in refused.err
     opened = Database(address)
     assert_words_are_exact(opened)
     opened.close()

@@ -19,6 +19,7 @@ from document_files import LONG, Write, write
 
 from assistant.library.documents import PreparedDocument, PreparedPassage, Readable, ReadFile
 from assistant.library.reading import read_files
+from assistant.replay.runs.replay_assistant import own_settings
 from assistant.scale.spread import InThisProcess, OnRay, spread
 from assistant.settings.config import ScaleSettings, Settings
 from assistant.settings.locations import find_locations
@@ -189,3 +190,8 @@ def vectors(data: Path, minilm: Path, scale: ScaleSettings | None) -> dict[str, 
             return {text: bytes(vector) for text, vector in rows}
     finally:
         assistant.close()
+
+
+def test_a_run_of_a_replay_has_no_workers_of_its_own() -> None:
+    settings = Settings(scale=ScaleSettings(engine="ray"))
+    assert own_settings(settings, learns=False, min_judged=1).scale.engine == "here"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -132,6 +133,27 @@ def test_a_message_is_durable_once_its_answer_begins(ann: Vouch) -> None:
             kept = stores.journal.turns(stores.journal.user_id("ann"), pieces.session, limit=5)
             assert [turn.message for turn in kept] == [f"Is hall {number} open?"]
             assert list(pieces)
+
+
+def test_who_leaves_while_a_message_is_being_kept_stops_its_answer(
+    ann: Vouch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = ann.stream("Is the hall open?")
+    stopped = []
+    monkeypatch.setattr(pieces, "stop", lambda: stopped.append(True))
+
+    waits = threading.Event.wait
+
+    def interrupted(flag: threading.Event, seconds: float | None = None) -> bool:
+        if threading.current_thread() is threading.main_thread() and seconds is not None:
+            raise KeyboardInterrupt
+        return waits(flag, seconds)
+
+    with monkeypatch.context() as waiting:
+        waiting.setattr(threading.Event, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pieces.__enter__()
+    assert stopped
 
 
 async def test_the_same_is_awaited(place: Path) -> None:

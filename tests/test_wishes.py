@@ -152,6 +152,33 @@ def test_a_column_gives_up_no_wish_unless_that_is_sure() -> None:
         assert [wish.told for wish in wishes_after(TABLE, [first, later], [[], []])] == kept
 
 
+def test_a_number_is_of_a_column_of_which_the_message_says_a_word() -> None:
+    rows = {n: Entity(f"Hall {n}", {"seats": f"{n}00", "rent per day": f"{n}50"}) for n in range(1, 5)}
+    halls = KnowledgeTable("halls", rows.items())
+
+    class Wavering(Scripted):
+        def chances(self, tokens: Sequence[str], found: Sequence[Candidate]) -> list[dict[str, float]]:
+            sure = {"seats": 0.9, "rent per day": 0.7}
+            numbers = [
+                {"most": sure.get(one.column, 0.0), "none": 1 - sure.get(one.column, 0.0)} for one in found
+            ]
+            plain = super().chances(tokens, found)
+            return [
+                number if one.kind == "number inside" else each
+                for one, number, each in zip(found, numbers, plain, strict=True)
+            ]
+
+    def of(message: str, **labels: str) -> Meant:
+        return WishParser(Wavering(**labels)).meant(message, halls)
+
+    assert [change.column for change in of("under 300 a day").changes] == ["rent per day"]
+    assert [change.column for change in of("under 300").changes] == ["seats"]
+    lowest = WishParser(Scripted(**{"seats": "lowest", "rent per day": "lowest"}))
+    assert lowest.meant("the cheapest", halls).best == ("seats", "lowest")
+    limited = of("the cheapest under 300", **{"seats": "lowest", "rent per day": "lowest"})
+    assert limited.best == ("rent per day", "lowest")
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_network_in_numpy_is_the_one_that_is_trained(kept: bool) -> None:
     torch.manual_seed(0)

@@ -73,8 +73,8 @@ class AsyncVouch:
     ) -> AsyncIterator[str | Answer]:
         """The pieces of an answer, and at last the answer."""
         pieces = self._vouch.stream(question, session, material=material)
-        await self._do(pieces.__enter__)
         try:
+            await self._do(pieces.__enter__)
             read = iter(pieces)
             while (piece := await self._do(next, read, None)) is not None:
                 yield piece

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 _EMBEDDED_AT_ONCE = 16
+_LOOKS_UP_SECONDS = 0.1  # whether Ctrl+C was pressed meanwhile
 _ALIKE = 0.2  # cosine under which a passage without a shared word is no find
 
 
@@ -394,7 +395,12 @@ class AnswerStream:
             )
         self._playing.add_done_callback(lambda _: self._events.put(None))
         self._playing.add_done_callback(lambda _: is_kept.set())
-        is_kept.wait()
+        try:
+            while not is_kept.wait(_LOOKS_UP_SECONDS):
+                pass
+        except BaseException:  # nobody would call `__exit__`
+            self.stop()
+            raise
         return self
 
     def __iter__(self) -> Iterator[str]:

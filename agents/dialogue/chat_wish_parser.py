@@ -10,6 +10,7 @@ misreads one of them is not believed in that reply.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -23,10 +24,13 @@ from agents.prompts import wishes as prompt
 from stores.base.errors import ModelError
 from stores.base.one_line import one_line
 from stores.base.wishes import Operator, Wish, is_same, number_of, words
+from stores.words.lexical import tokens
 
 _SECONDS = 6.0  # that a reply is waited for
 _MOST_COLUMNS, _MOST_VALUES, _CHARACTERS = 30, 40, 40  # of a table and a value, that are shown
-_MOST_FAILED = 2  # times in a row that it was late, unreadable or misread what is known; not asked then
+_MOST_SHOWN = 6_000  # characters of all columns
+_MOST_FAILED = 2  # times in a row that it was late, unreadable or misread what is known; then it rests
+_RESTS_SECONDS = 600.0
 _MOST_WISHES = 8  # of a reply
 _NOTHING = "Thanks, that was quick!"  # a message without a wish
 _OPERATORS: dict[str, Operator] = {"is": "is", "not": "not", "at most": "most", "at least": "least"}
@@ -48,6 +52,7 @@ class ChatWishParser:
         """seconds: from which on a reply is late."""
         self.chat, self._seconds = chat, seconds
         self._failed = 0  # times in a row
+        self._rests_until = 0.0  # on the clock of time.monotonic
 
     async def meant(
         self, message: str, table: KnowledgeTable, read: Meant, wishes: Sequence[Wish]
@@ -57,33 +62,51 @@ class ChatWishParser:
         read: by the trained parser; of the columns that it was sure of, the model is not believed.
         wishes: that hold before the message.
         """
-        columns = list(table.columns)[:_MOST_COLUMNS]
+        shown = _shown_columns(table)
+        columns = list(shown)
         known = _known(table, columns)
-        if known is None or self._failed >= _MOST_FAILED:
+        if known is None or time.monotonic() < self._rests_until:
             return None
         asked = prompt.messages(
-            [_shown(table, column) for column in columns],
+            list(shown.values()),
             one_line(", ".join(wish.told for wish in wishes)),
             [f"{known.column} {known.value}, please", _NOTHING, message],
         )
-        self._failed += 1
         try:
             async with asyncio.timeout(self._seconds):
                 reply = await self.chat.structured(asked, prompt.schema(columns))
         except (TimeoutError, ModelError):
+            self._fail()
             return None
         first, second, third = (cast("list[Mapping[str, str]]", reply[name]) for name in prompt.THREE)
         stated = _added(first, f"{known.column} {known.value}, please", table, Meant(), ())
         if stated is None or stated.changes != (known,) or second:
+            self._fail()
             return None
         self._failed = 0
         return _added(third, message, table, read, wishes)
 
+    def _fail(self) -> None:
+        self._failed += 1
+        if self._failed >= _MOST_FAILED:
+            self._failed, self._rests_until = 0, time.monotonic() + _RESTS_SECONDS
+
 
 def _known(table: KnowledgeTable, columns: Sequence[str]) -> Change | None:
-    """A wish that any message over the table could state; None where no column has words."""
+    """A wish that any message over the table could state; None where no column has short words."""
     texts = (column for column in columns if table.columns[column].kind == "text")
-    return next((Change(column, "is", table.values(column)[0]) for column in texts), None)
+    values = ((column, table.values(column)[0]) for column in texts)
+    return next((Change(column, "is", value) for column, value in values if len(value) <= _CHARACTERS), None)
+
+
+def _shown_columns(table: KnowledgeTable) -> dict[str, str]:
+    """Columns with some of their values, the first for which there is room."""
+    shown: dict[str, str] = {}
+    for column in list(table.columns)[:_MOST_COLUMNS]:
+        told = _shown(table, column)
+        if sum(map(len, shown.values())) + len(told) <= _MOST_SHOWN:
+            shown[column] = told
+    return shown
 
 
 def _shown(table: KnowledgeTable, name: str) -> str:
@@ -109,14 +132,15 @@ def _added(
     wishes: Sequence[Wish],
 ) -> Meant | None:
     """What was read with those of a reply that can be executed; None where none can."""
-    said, sure = f" {' '.join(words(message))} ", {change.column for change in read.changes}
+    sure, told_by = {change.column for change in read.changes}, set[str]()
     changes: list[Change] = []
     asks: list[str] = []
     best: tuple[str, End] | None = read.best
     for each in told[:_MOST_WISHES]:
         column, what = each["column"], each["what"]
-        if column in sure or f" {' '.join(words(each['said']))} " not in said:
+        if column in sure or not _is_said(each["said"], message, read.unsure):
             continue
+        told_by.update(words(each["said"]))
         if what == "asked":
             asks.append(column)
         elif what in ("highest", "lowest"):
@@ -130,9 +154,18 @@ def _added(
     if not (changes or asks or best != read.best):
         return None
     act = "ask" if asks and not changes else "find" if read.act != "count" else "count"
+    unsure = tuple(each for each in read.unsure if told_by.isdisjoint(words(each)))
     return replace(
-        read, changes=(*read.changes, *changes), asks=(*read.asks, *asks), best=best, act=act, unsure=()
+        read, changes=(*read.changes, *changes), asks=(*read.asks, *asks), best=best, act=act, unsure=unsure
     )
+
+
+def _is_said(words_of_it: str, message: str, unsure: Sequence[str]) -> bool:
+    """Whether words that carry something stand in the message, among them one that is in doubt, if any is."""
+    told = words(words_of_it)
+    doubted = {word for each in unsure for word in words(each)}
+    is_there = bool(tokens(words_of_it)) and f" {' '.join(told)} " in f" {' '.join(words(message))} "
+    return is_there and (not doubted or not doubted.isdisjoint(told))
 
 
 def _value(told: Mapping[str, str], message: str, table: KnowledgeTable) -> str:
@@ -146,7 +179,9 @@ def _value(told: Mapping[str, str], message: str, table: KnowledgeTable) -> str:
     if column.kind == "truth":
         truth = value.strip().lower()
         return table.truth(column.name, (truth in TRUE) == (what == "is")) if truth in (*TRUE, *FALSE) else ""
-    return next((held for held in table.values(column.name) if is_same(held, value)), "")
+    held = table.values(column.name)
+    cut = [each for each in held if each[:_CHARACTERS] == value]  # as it was shown
+    return next((each for each in held if is_same(each, value)), cut[0] if len(cut) == 1 else "")
 
 
 def noted(meant: Meant) -> dict[str, Any]:
@@ -163,7 +198,10 @@ def kept(note: Mapping[str, Any] | None, table: KnowledgeTable) -> Meant | None:
     """What was noted; None where nothing was, its words were forgotten or a column is gone."""
     if not note:
         return None
-    changes = tuple(Change(*change) for change in note["changes"])
-    best = cast("tuple[str, End] | None", tuple(note["best"]) or None)
-    columns = {change.column for change in changes} | {*note["asks"]} | ({best[0]} if best else set())
+    try:
+        changes = tuple(Change(*change) for change in note["changes"])
+        best = cast("tuple[str, End] | None", tuple(note["best"]) or None)
+        columns = {change.column for change in changes} | {*note["asks"]} | ({best[0]} if best else set())
+    except (KeyError, TypeError):  # written by another release
+        return None
     return Meant(changes, tuple(note["asks"]), best, note["act"]) if columns <= set(table.columns) else None

@@ -16,6 +16,7 @@ from agents.dialogue.wish_candidates import Possible, possible
 from agents.models.dialogue_arrays import Floats
 from agents.models.wish_network import Candidate
 from stores.base.wishes import Operator, Wish, is_same, words
+from stores.words.lexical import tokens as searched_words
 
 End = Literal["highest", "lowest"]
 _SURE_FROM = 0.6  # chance of the likeliest label of what the message names; chosen on dev
@@ -82,9 +83,10 @@ class WishParser:
         judged = list(_as_named(judged, words(message)))
         unsure = dict(_unsure(judged))
         sure = [row for row in judged if row[0].given.at not in unsure]
-        kept = [*_of_values(sure), *_numbers(sure), *_of_columns(sure, table)]
+        kept = [*_of_values(sure), *_numbers(sure, message), *_of_columns(sure, table)]
         changed = {change.column for change in kept}
-        best = next(((c.column, label) for c, label, _ in judged if label in ("highest", "lowest")), None)
+        ends = [(c.column, label) for c, label, _ in judged if label in ("highest", "lowest")]
+        best = next((end for end in ends if end[0] not in changed), next(iter(ends), None))
         asks = [c.column for c, label, _ in judged if label == "ask" and c.column not in {"", *changed}]
         act = "find" if judged[-1][1] == "ask" and changed and not asks else judged[-1][1]
         return Meant(tuple(kept), tuple(asks), best, act, tuple(unsure.values()))  # type: ignore[arg-type]
@@ -113,11 +115,13 @@ def _of_values(judged: _Judged) -> Iterable[Change]:
             yield Change(one.column, label, one.value)  # type: ignore[arg-type]
 
 
-def _numbers(judged: _Judged) -> Iterable[Change]:
-    """Of each number the column that it is likeliest meant of."""
+def _numbers(judged: _Judged, message: str) -> Iterable[Change]:
+    """Of each number the column that it is likeliest meant of; first those with a word of the message."""
+    said = set(searched_words(message))
     for at in dict.fromkeys(one.given.at for one, _, _ in judged if one.given.kind.startswith("number")):
         rows = [row for row in judged if row[0].given.at == at and row[0].given.kind.startswith("number")]
-        one, _, chances = min(rows, key=lambda row: row[2]["none"])
+        named = [row for row in rows if said.intersection(searched_words(row[0].column))]
+        one, _, chances = min(named or rows, key=lambda row: row[2]["none"])
         if chances["none"] < 1 - (_NUMBER_FROM if one.said[:1].isdigit() else _WORD_FROM):
             label = max((each for each in chances if each != "none"), key=chances.__getitem__)
             yield Change(one.column, label, one.value)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -90,6 +91,7 @@ class OnRay(Generic[B, R]):
     """Actors of Ray: a cluster that is there, or one begun on this machine, which ends with the last."""
 
     _open: ClassVar[int] = 0  # those with actors in this process
+    _one_at_a_time: ClassVar[threading.Lock] = threading.Lock()  # that begins or closes
 
     def __init__(
         self,
@@ -111,7 +113,8 @@ class OnRay(Generic[B, R]):
         a worker raises. While one works long on a batch, as many again are done by others.
         """
         if not self._actors:
-            self._begin()
+            with OnRay._one_at_a_time:
+                self._begin()
         import ray
 
         left: Iterator[Any] = iter(batches)
@@ -119,7 +122,7 @@ class OnRay(Generic[B, R]):
         most, results = 2 * len(free), deque[Any]()  # in the order of batches
         while True:
             while free and len(results) < most and (batch := next(left, _NONE)) is not _NONE:
-                results.append(free[-1].do.remote(batch))
+                results.append(free[-1].do.remote(batch, self._sent))
                 running[results[-1]] = free.pop()
             if not results:
                 return
@@ -134,12 +137,13 @@ class OnRay(Generic[B, R]):
         if self._actors:
             import ray
 
-            for actor in self._actors:
-                ray.kill(actor)
-            self._actors = self._sent = []
-            OnRay._open -= 1
-            if not OnRay._open:
-                ray.shutdown()
+            with OnRay._one_at_a_time:
+                for actor in self._actors:
+                    ray.kill(actor)
+                self._actors = self._sent = []
+                OnRay._open -= 1
+                if not OnRay._open:
+                    ray.shutdown()
 
     def _begin(self) -> None:
         _settle_environment()
@@ -167,32 +171,31 @@ class OnRay(Generic[B, R]):
                 f"Ray at {where} cannot be reached: {error}",
                 hint="Ray and Python must have the same versions there as here.",
             ) from error
-        if self._cpus:  # one without a CPU would wait for ever
-            there = ray.cluster_resources()  # type: ignore[no-untyped-call]
-            workers = max(1, min(workers, int(there.get("CPU", 1)) // self._cpus))
+        there = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        # one without a CPU would wait for ever
+        workers = max(1, min(workers, int(there.get("CPU", 1)) // max(1, self._cpus)))
         actor = ray.remote(num_cpus=self._cpus, max_restarts=-1, max_task_retries=-1)(_Worker)
         keys = {*_KEYS, *(name for name in os.environ if name.startswith(_KEYS[0]))}
         variables = {} if self._needs_key else dict.fromkeys(keys, "")
         variables |= {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         made = actor.options(runtime_env={"env_vars": variables})
         self._sent = [ray.put(self._make_worker)]  # once for all, and kept for those that are made anew
-        self._actors = [made.remote(self._sent) for _ in range(workers)]
+        self._actors = [made.remote() for _ in range(workers)]
         OnRay._open += 1
 
 
 class _Worker(Generic[B, R]):
     """In an actor; made with its first batch, so that what hinders it is raised as by any other."""
 
-    def __init__(self, make_worker: list[Any]) -> None:
-        """make_worker: where it lies in Ray's store, of any size."""
-        self._make_worker = make_worker
+    def __init__(self) -> None:
         self._work: Callable[[B], R] | None = None
 
-    def do(self, batch: B) -> R:
+    def do(self, batch: B, make_worker: list[Any]) -> R:
+        """make_worker: where it lies in Ray's store, of any size; asked for once."""
         if self._work is None:
             import ray
 
-            self._work = ray.get(self._make_worker[0])()
+            self._work = ray.get(make_worker[0])()
         return self._work(batch)
 
 

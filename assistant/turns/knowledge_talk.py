@@ -141,8 +141,10 @@ class _OverKnowledge:
             return False
         self._table = self._talk.search.table(self._base)
         self._meant = reads.meant(self._message, self._table)
+        if not in_doubt(self._meant, self._message, self._table):
+            return False
         self._wishes = self._talk.state_of(self._base, self._turns).wishes
-        return in_doubt(self._meant, self._message, self._table)
+        return True
 
     async def ask(self) -> None:
         """Has the chat model read the message; where it adds nothing, the trained reading stands."""

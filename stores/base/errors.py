@@ -107,19 +107,20 @@ class SchemaTooNew(VouchError):
     def __init__(self, url: str, found: str) -> None:
         super().__init__(
             f"The database {url} has schema {found}, which this release does not know",
-            hint="Begin Vouch again if it was updated meanwhile; else update it, or name another --data.",
+            hint="Begin Vouch again if it was updated meanwhile; else update it, or name another database.",
         )
 
 
 class SchemaTooOld(VouchError):
-    """A server's database that an earlier release wrote: other processes may be writing it still."""
+    """A database that an earlier release wrote: of a server, other processes may be writing it still."""
 
     exit_code = 2
 
     def __init__(self, url: str, found: str, needed: str) -> None:
         super().__init__(
             f"The database {url} has schema {found}, and this release needs {needed}",
-            hint="End the Vouch processes of the earlier release, then run `vouch doctor --migrate`.",
+            hint="Of a file, begin Vouch again; of a server, end the Vouch processes of the earlier release, "
+            "then run `vouch doctor --migrate`.",
         )
 
 

@@ -10,6 +10,7 @@ import click
 from assistant.checks.check import Check, Look, counted
 from assistant.cli import common_options
 from assistant.invocation import Invocation
+from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
 
 
@@ -42,6 +43,8 @@ def command(ctx: click.Context, online: bool, no_repair: bool, migrate: bool, th
     line = call.progress_line()
     how = Look(repairs=not no_repair, is_thorough=thorough, show=line.show)
     is_broken = False
+    if migrate and no_repair:
+        raise WrongUsage("--migrate changes the database, and --no-repair changes nothing")
     if migrate:
         _migrate(call)
     with call.assistant() as assistant:
@@ -65,11 +68,14 @@ def command(ctx: click.Context, online: bool, no_repair: bool, migrate: bool, th
 
 
 def _migrate(call: Invocation) -> None:
-    from stores.database.database import HEAD, Database
+    from stores.database.database import HEAD, Database, database_file
 
-    if url := call.settings.store.url:
+    url = call.settings.store.url
+    if url and database_file(url) is None:
         Database(url, migrates=True).close()
         call.tell(f"The database has schema {HEAD}, that of this release.")
+    else:
+        call.tell("The database is a file, and gets the schema of this release whenever it is opened.")
 
 
 def _keys(call: Invocation) -> Check:

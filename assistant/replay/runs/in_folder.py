@@ -20,6 +20,7 @@ from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.run_progress import Watch
 from assistant.replay.runs.steps import Steps
 from assistant.replay.storage.folder import (
+    ENDS_WITHIN_SECONDS,
     LOCK,
     PLAN,
     PLAN_IN_WRITING,
@@ -35,7 +36,6 @@ from assistant.settings.locations import Locations
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 FORMAT = 3  # of what a replay leaves behind
-_ENDS_WITHIN_SECONDS = 60  # a worker whose replay was killed
 
 NamedRun: TypeAlias = tuple[MethodChoice, int, str]  # its seed, and its name for whoever watches
 
@@ -73,7 +73,7 @@ class InFolder(ABC):
         folder = self._folder / RUNS / run_name(choice.label, seed)
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            with FileLock(folder / LOCK, timeout=_ENDS_WITHIN_SECONDS):
+            with FileLock(folder / LOCK, timeout=ENDS_WITHIN_SECONDS):
                 return self._run(choice, seed, folder, watch, name=name)
         except Timeout:
             raise StoreUnavailable(
@@ -121,7 +121,8 @@ class InFolder(ABC):
     def _play_by_workers(self, runs: Sequence[NamedRun], watch: Watch) -> None:
         """Each run by one; they are done then, and only to be read."""
         scale = replace(self._settings.scale, workers=min(workers_of(self._settings.scale), len(runs)))
-        asks_server = self._settings.model.backend == "openai"
+        models = (self._settings.model, *self._settings.models.values())
+        asks_server = any(model.backend == "openai" for model in models)
         with closing(spread(partial(_playing, self), scale, ahead=1, needs_key=asks_server)) as workers:
             watch("runs", 0, len(runs))
             for done, _ in enumerate(workers.over(runs), start=1):

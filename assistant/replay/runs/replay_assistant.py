@@ -219,4 +219,5 @@ def own_settings(settings: Settings, *, learns: bool, min_judged: int, judge: st
         reranking=reranking,
         store=type(settings.store)(),
         index=type(settings.index)(kind="exact"),
+        scale=type(settings.scale)(),  # it may be played by a worker, which has no workers of its own
     )

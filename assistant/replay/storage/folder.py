@@ -15,8 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from stores.base.errors import StoreUnavailable, WrongUsage
 
+ENDS_WITHIN_SECONDS = 60  # a worker whose replay was killed
 LOCK, PLAN, RUNS, STEPS = "lock", "plan.json", "runs", "steps.jsonl"
 STORE, STORE_IN_MAKING, TRAINED = "store", "store.making", "trained"
 MODEL = "model"
@@ -79,12 +82,18 @@ def forget_replay(folder: Path) -> None:
 
 
 def _forget_run(run: Path) -> None:
-    """A run that is left with its steps alone can go on, as it can without any."""
-    for name in (STORE, STORE_IN_MAKING, TRAINED):
-        with suppress(FileNotFoundError):
-            shutil.rmtree(run / name)
-    for name in (STEPS, LOCK):
-        (run / name).unlink(missing_ok=True)
+    """A run that is left with its steps alone can go on, as it can without any.
+
+    Waits for a worker of a replay that was killed. Raises `Timeout`.
+    """
+    if not run.is_dir():
+        return
+    with FileLock(run / LOCK, timeout=ENDS_WITHIN_SECONDS):
+        for name in (STORE, STORE_IN_MAKING, TRAINED):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(run / name)
+        (run / STEPS).unlink(missing_ok=True)
+    (run / LOCK).unlink(missing_ok=True)
     with suppress(OSError):
         run.rmdir()
 
