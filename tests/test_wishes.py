@@ -152,6 +152,15 @@ def test_a_column_gives_up_no_wish_unless_that_is_sure() -> None:
         assert [wish.told for wish in wishes_after(TABLE, [first, later], [[], []])] == kept
 
 
+def test_where_nothing_meets_the_wishes_there_is_no_best_among_what_was_shown() -> None:
+    parser = WishParser(Scripted(rent="highest"))
+    shown = "None of 4 meets rent: at most 100. The nearest: Birch [1], Cedar [2]"
+    for limit, focus in (("100", ()), ("700", (1,))):
+        wanted = Meant((Change("rent", "most", limit),))
+        state = state_of(TABLE, parser, ["cheap", "which has the highest rent?"], [shown], [wanted])
+        assert (state.best, state.focus) == (("rent", "highest"), focus)
+
+
 def test_a_number_is_of_a_column_of_which_the_message_says_a_word() -> None:
     rows = {n: Entity(f"Hall {n}", {"seats": f"{n}00", "rent per day": f"{n}50"}) for n in range(1, 5)}
     halls = KnowledgeTable("halls", rows.items())

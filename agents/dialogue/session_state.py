@@ -43,7 +43,7 @@ def state_of(
     if last.best and (meeting or not wishes):
         column, end = last.best
         focus = table.best(column, highest=end == "highest", of=meeting if wishes else None)
-    elif names or not (last.changes or last.act == "count"):
+    elif names or not (last.best or last.changes or last.act == "count"):
         focus = table.focus(messages[-1], shown)
     values = {wish.column: wish.values[0] for wish in wishes if _is_one_value(wish)}
     return DialogueState(
