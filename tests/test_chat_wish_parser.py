@@ -117,9 +117,11 @@ def test_else_the_trained_reading_stands(behaviours: tuple[Behaviour, ...]) -> N
 def test_what_stays_in_doubt_is_told_and_only_words_in_doubt_are_read() -> None:
     doubtful = Meant(unsure=("belgian", "balcony"))
     belgian = wish("belgian", "food", "is", "Belgium")
-    meant, _ = read("belgian, with a balcony", replying(belgian), meant=doubtful)
-    assert meant is not None
-    assert (meant.changes, meant.unsure) == ((Change("food", "is", "Belgium"),), ("balcony",))
+    dropped = wish("balcony", "garden", "is", "a balcony")  # which the column cannot hold
+    for reply in (replying(belgian), replying(belgian, dropped)):
+        meant, _ = read("belgian, with a balcony", reply, meant=doubtful)
+        assert meant is not None
+        assert (meant.changes, meant.unsure) == ((Change("food", "is", "Belgium"),), ("balcony",))
     for told in (wish("with", "food", "is", "Belgium"), wish("a", "food", "is", "Belgium")):
         assert read("belgian, with a balcony", replying(told), meant=doubtful)[0] is None
     assert read("???", replying(wish("", "food", "is", "Belgium")))[0] is None

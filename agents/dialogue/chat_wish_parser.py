@@ -140,7 +140,7 @@ def _added(
         column, what = each["column"], each["what"]
         if column in sure or not _is_said(each["said"], message, read.unsure):
             continue
-        told_by.update(words(each["said"]))
+        before = (len(changes), len(asks), best)
         if what == "asked":
             asks.append(column)
         elif what in ("highest", "lowest"):
@@ -150,6 +150,8 @@ def _added(
         elif value := _value(each, message, table):
             is_truth = table.columns[column].kind == "truth"  # whose value says whether it is so
             changes.append(Change(column, "is" if is_truth else _OPERATORS[what], value))
+        if (len(changes), len(asks), best) != before:
+            told_by.update(words(each["said"]))
     asks = [column for column in dict.fromkeys(asks) if column not in read.asks]
     if not (changes or asks or best != read.best):
         return None

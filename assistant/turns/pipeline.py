@@ -214,7 +214,6 @@ class TurnPipeline:
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
             if await self._on_thread(finding.is_unclear):
-                await way.responder.get_ready()
                 await finding.ask()
                 turn.note("ask")
             retrieved = await self._on_thread(finding.retrieve)
